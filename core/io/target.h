@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef STORLUA_CORE_IO_TARGET_H
+#define STORLUA_CORE_IO_TARGET_H
+
+/* An opened file or block device on which a workload runs. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/error.h"
+
+enum sl_open_sync {
+  SL_OPEN_SYNC_NONE,
+  SL_OPEN_SYNC_DATA, /* O_DSYNC */
+  SL_OPEN_SYNC_FULL  /* O_SYNC */
+};
+
+struct sl_target_spec {
+  const char *path;       /* borrowed */
+  bool write;
+  bool create;            /* regular files only; never in /dev */
+  bool truncate;
+  bool direct;            /* O_DIRECT; refused where it cannot be had */
+  enum sl_open_sync sync;
+  uint64_t size_bytes;    /* create: the size the file is to reach; 0 none.
+                             Not preallocated: a hole until written. */
+};
+
+struct sl_target {
+  int fd;                     /* -1 when closed */
+  bool is_block;
+  bool is_direct;             /* O_DIRECT is in effect, not merely accepted */
+  bool is_ram;                /* tmpfs, ramfs: no medium behind it */
+  uint64_t size_bytes;        /* st_size, or of the device */
+  uint32_t memory_align;      /* for O_DIRECT; 1 when not direct */
+  uint32_t offset_align;      /* of offset and length; 1 when not direct */
+  uint64_t filesystem_magic;  /* statfs f_type; 0 for a block device */
+  uint64_t device;            /* st_dev, or st_rdev of a block device */
+  char path[512];
+};
+
+/* Opens and finds out.  Direct I/O alignment comes from statx(DIOALIGN), else
+ * from trying 512, the logical block size and 4096 on a read.  Opening a path
+ * below /dev never creates a file.  Fails with a hint when O_DIRECT is asked
+ * for and cannot be had (ramfs, tmpfs before and after 6.6), when the path is
+ * a directory, read-only, or not there. */
+int sl_target_open(struct sl_target *target, const struct sl_target_spec *spec,
+                   struct sl_error *e);
+
+/* -EINVAL with the alignment in the hint unless record and range fit it. */
+int sl_target_check_alignment(const struct sl_target *target,
+                              uint64_t record_bytes, uint64_t range_offset,
+                              struct sl_error *e);
+
+/* Closes; reports a failing close (a delayed write error). */
+int sl_target_close(struct sl_target *target, struct sl_error *e);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef STORLUA_CORE_IO_WORKLOAD_H
+#define STORLUA_CORE_IO_WORKLOAD_H
+
+/* The one description of timed I/O, and the one function that does it.
+ *
+ * A spec says what is to happen; sl_workload_run does it on the thread of a
+ * job; the result says what did.  Every I/O procedure of the project is a
+ * table of these.  There is no second I/O loop.
+ *
+ * What is timed: one clock read (CLOCK_MONOTONIC) before and one after each
+ * operation.  Filling, verifying, pacing and bookkeeping are outside and
+ * reported apart.  io_ns is the sum of the operations, flush_ns that of the
+ * flushes, total_ns the wall span from the first operation to the end of the
+ * last flush, all in nanoseconds. */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/histogram.h"
+#include "core/base/order.h"
+#include "core/io/engine.h"
+#include "core/io/stamp.h"
+#include "core/io/target.h"
+#include "core/run/job.h"
+
+enum sl_operation {
+  SL_READ,
+  SL_WRITE,
+  SL_MIXED /* read_percent of the operations read, the rest write */
+};
+
+enum sl_flush {
+  SL_FLUSH_NONE,
+  SL_FLUSH_END,  /* one fdatasync after the last operation */
+  SL_FLUSH_EVERY /* after every `flush_every` writes, and at the end */
+};
+
+/* Reserved for the distributions of the fio-like procedures; uniform means
+ * the order decides. */
+enum sl_distribution { SL_UNIFORM, SL_ZIPF, SL_NORMAL, SL_ZONED };
+
+enum {
+  SL_SIZE_MIX_MAX = 8,      /* record sizes of a mix (reserved) */
+  SL_SERIES_POINTS = 3600,  /* then neighbours merge, the interval doubles */
+  SL_ERRORS_KEPT = 32,
+  SL_BAD_KEPT_MAX = 64
+};
+
+struct sl_workload_spec {
+  struct sl_target_spec target;
+  const struct sl_engine *engine;
+  unsigned queue_depth;        /* 1 for synchronous engines */
+
+  enum sl_operation operation;
+  unsigned read_percent;       /* 0..100, SL_MIXED only */
+  uint64_t record_bytes;       /* a multiple of 512 when stamps are on */
+  struct { uint64_t record_bytes; unsigned percent; }
+      size_mix[SL_SIZE_MIX_MAX]; /* reserved; all zero */
+
+  uint64_t range_offset;       /* bytes */
+  uint64_t range_bytes;        /* 0: to the end of the target */
+  enum sl_order_kind order;
+  uint64_t stride_records;
+  enum sl_distribution distribution; /* reserved: SL_UNIFORM */
+  uint64_t seed;
+  uint64_t first_visit;        /* start the order at this visit index */
+
+  /* How much: the first limit reached ends it.  All zero: one pass.  Past the
+   * end of a pass the order starts again, and writes get the next
+   * generation. */
+  uint64_t limit_records;
+  uint64_t limit_bytes;
+  int64_t limit_ns;
+  int64_t ramp_ns;             /* operations before this are not counted */
+
+  enum sl_flush flush;
+  uint64_t flush_every;        /* writes between flushes */
+
+  bool stamp;                  /* write stamps; else incompressible filler */
+  bool verify;                 /* compare what was read */
+  struct sl_stamp identity;    /* run, generation, target, writer */
+  const struct sl_legal *legal;  /* verify: sorted by offset, borrowed; NULL:
+                                    exactly identity.generation everywhere */
+  size_t legal_count;
+  unsigned bad_kept;           /* bad sectors to keep whole, <= the maximum */
+
+  uint64_t rate_bytes_s;       /* 0: as fast as it goes */
+  bool continue_on_error;      /* else the first error ends the workload */
+  bool require_cold;           /* refuse to start a read on cached pages */
+  bool drop_cache;             /* before a read: flush and drop this file's
+                                  pages, then check residency */
+  int64_t interval_ns;         /* of the series; 0: one second */
+
+  int64_t virtual_op_ns;       /* null engine under virtual time: what one
+                                  operation is declared to last */
+  struct sl_gate *gate;        /* reserved: common start of several streams */
+};
+
+enum sl_end {
+  SL_END_COMPLETE,   /* a limit was reached */
+  SL_END_CANCELLED,
+  SL_END_ERROR,      /* an I/O error, continue_on_error false */
+  SL_END_NO_SPACE,   /* ENOSPC or EDQUOT: counted up to there */
+  SL_END_OF_DEVICE,  /* the target ended before the range did */
+  SL_END_NOT_COLD    /* require_cold, and pages were resident: no I/O done */
+};
+const char *sl_end_name(enum sl_end end);
+
+struct sl_io_error {
+  enum sl_op op;
+  bool is_flush;
+  int code;              /* negative errno */
+  uint64_t offset;       /* first one of this op and code */
+  uint64_t count;
+};
+
+struct sl_bad_sector {
+  uint64_t offset;       /* bytes, in the target */
+  struct sl_verdict verdict;
+  struct sl_stamp expected;
+  unsigned char found[SL_SECTOR_BYTES];
+  unsigned char wanted[SL_SECTOR_BYTES]; /* nearest legal sector */
+};
+
+struct sl_series_point {
+  uint64_t bytes;
+  uint64_t operations;
+  int64_t max_ns;        /* slowest operation of the interval */
+};
+
+struct sl_tally {        /* one direction */
+  uint64_t operations;   /* records moved, whole or short */
+  uint64_t calls;        /* system calls they took */
+  uint64_t bytes;        /* as returned by the kernel */
+  uint64_t short_calls;
+  int64_t io_ns;
+  struct sl_histogram latency; /* per operation */
+};
+
+struct sl_workload_result {
+  enum sl_end end;
+  struct sl_error error;   /* the first one, when end is an error */
+  struct sl_tally read, write;
+  uint64_t flushes;
+  int64_t flush_ns;
+  struct sl_histogram flush_latency;
+  int64_t total_ns;        /* wall span, monotonic */
+  int64_t fill_ns, verify_ns, pace_ns, open_ns;
+  int64_t boot_start_ns;   /* CLOCK_BOOTTIME at the first operation */
+  uint64_t next_visit;     /* visits completed, counted from first_visit */
+  uint64_t passes;         /* whole passes */
+  uint32_t generation_last; /* newest generation that was written */
+
+  int64_t series_interval_ns;
+  unsigned series_count;
+  struct sl_series_point series[SL_SERIES_POINTS];
+
+  unsigned error_count;    /* distinct, in errors[] */
+  uint64_t errors_total;   /* failed operations, also those not kept */
+  struct sl_io_error errors[SL_ERRORS_KEPT];
+
+  uint64_t verified_sectors;  /* compared, good or bad */
+  uint64_t bad_sectors;
+  uint64_t damage[SL_DAMAGE_KINDS]; /* bad sectors by kind */
+  uint64_t zero_sectors;      /* legal zeros, where zero_ok */
+  uint64_t old_sectors;       /* legal, generation below the newest legal */
+  unsigned bad_count;         /* kept */
+  struct sl_bad_sector *bad;  /* bad_kept entries; freed by result_release */
+
+  /* Truth about the target */
+  bool is_direct, is_ram, is_block;
+  uint32_t memory_align, offset_align;
+  uint64_t filesystem_magic;
+  bool huge_pages;
+  int64_t resident_before;   /* bytes of the range in the page cache right
+                                before the first operation; -1 unknown */
+  const char *residency_source; /* "cachestat", "mincore" or "unknown" */
+  uint64_t file_bytes_after; /* st_size at the end */
+};
+
+/* A snapshot of a running workload, written by its thread with relaxed
+ * stores, readable by any thread at any time. */
+struct sl_workload_progress {
+  _Atomic uint64_t operations;
+  _Atomic uint64_t bytes;
+  _Atomic uint64_t errors;
+  _Atomic uint64_t bad_sectors;
+  _Atomic int64_t started_ns;  /* monotonic; 0 before the first operation */
+};
+
+/* Checks a spec without touching the target.  -EINVAL with a hint that names
+ * the field and the values. */
+int sl_workload_check(const struct sl_workload_spec *spec, struct sl_error *e);
+
+/* Runs it.  Returns 0 when the workload started, whatever happened then (that
+ * is in the result); negative when nothing was done: target cannot be opened,
+ * alignment, memory.  `job` may be NULL (no cancel); `clock` limits the
+ * duration; `progress` may be NULL.  The result is large (300 KB): allocate it,
+ * and sl_workload_result_release it in both cases. */
+int sl_workload_run(const struct sl_workload_spec *spec, struct sl_job *job,
+                    const struct sl_clock *clock,
+                    struct sl_workload_progress *progress,
+                    struct sl_workload_result *result, struct sl_error *e);
+
+void sl_workload_result_release(struct sl_workload_result *result);
+
+#endif

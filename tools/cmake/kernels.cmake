@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+# One unit per instruction set, chosen at run time.  -O3 because GCC 12 leaves
+# the four-lane intrinsics loops rolled at -O2, which halves their speed.
+function(storlua_kernel source)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/${source})
+    set_source_files_properties(${source} PROPERTIES
+      COMPILE_OPTIONS "-O3;${ARGN}")
+  endif()
+endfunction()
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i.86)$")
+  storlua_kernel(core/io/stamp_aesni.c -maes -mssse3 -msse4.1)
+  storlua_kernel(core/io/stamp_vaes.c -mvaes -mavx512f -mavx512bw -mavx512vl
+    -maes)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  storlua_kernel(core/io/stamp_armv8.c -march=armv8-a+crypto)
+endif()
+storlua_kernel(core/io/stamp_scalar.c)
