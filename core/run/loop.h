@@ -20,7 +20,7 @@ struct sl_loop {
   struct sl_clock clock;
   struct sl_timer *timers;  /* armed virtual timers, soonest first */
   unsigned handles;         /* open handles of ours: timers, jobs, children */
-  unsigned jobs;            /* jobs that have not delivered their result */
+  unsigned in_flight;       /* jobs and children that have not delivered */
   _Atomic int64_t turn_ns;  /* monotonic start of the turn now running, 0
                                while the loop waits; the stall watch reads it */
 };

@@ -33,11 +33,16 @@ add_custom_command(
     ${STORLUA_DKJSON} ${CMAKE_SOURCE_DIR}/tools/cmake/embed_files.cmake
   COMMENT "Embedding the Lua library and scripts" VERBATIM)
 
-# bindings/x.c defines luaopen_storlua_core_x.
+# A file bindings/x.c that defines luaopen_storlua_core_x is a module; the
+# others are shared by the modules.
 set(declarations "")
 set(entries "")
 foreach(source IN LISTS module_sources)
   get_filename_component(name ${source} NAME_WE)
+  file(STRINGS ${source} opener REGEX "^int luaopen_storlua_core_${name}\\(")
+  if(NOT opener)
+    continue()
+  endif()
   string(APPEND declarations
     "int luaopen_storlua_core_${name}(lua_State *L);\n")
   string(APPEND entries

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/run/loop.h"
+
+#include "core/run/timer_private.h"
+
+int sl_loop_init(struct sl_loop *loop, int virtual_time, struct sl_error *e) {
+  *loop = (struct sl_loop){0};
+  int status = uv_loop_init(&loop->uv);
+  if (status < 0) return sl_error_set(e, status, "uv_loop_init", NULL, -1);
+  if (virtual_time)
+    sl_clock_init_virtual(&loop->clock);
+  else
+    sl_clock_init_real(&loop->clock);
+  atomic_store(&loop->turn_ns, sl_monotonic_ns());
+  return 0;
+}
+
+static void run_uv(struct sl_loop *loop, uv_run_mode mode) {
+  atomic_store_explicit(&loop->turn_ns, 0, memory_order_relaxed);
+  uv_run(&loop->uv, mode);
+  atomic_store_explicit(&loop->turn_ns, sl_monotonic_ns(),
+                        memory_order_relaxed);
+}
+
+int sl_loop_turn(struct sl_loop *loop, int wait) {
+  if (!loop->clock.is_virtual) {
+    run_uv(loop, wait ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+  } else {
+    /* Virtual time stands still while anything real is under way. */
+    run_uv(loop, wait && loop->in_flight ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+    if (wait && !loop->in_flight) sl_timer_fire_virtual(loop);
+  }
+  return uv_loop_alive(&loop->uv) || loop->timers;
+}
+
+static void close_leftover(uv_handle_t *handle, void *arg) {
+  unsigned *left = arg;
+  if (uv_is_closing(handle)) return;
+  (*left)++;
+  uv_close(handle, NULL);
+}
+
+unsigned sl_loop_close(struct sl_loop *loop) {
+  unsigned left = 0;
+  while (loop->timers) {
+    sl_timer_cancel(loop->timers);
+    left++;
+  }
+  uv_run(&loop->uv, UV_RUN_NOWAIT); /* close callbacks that are due */
+  uv_walk(&loop->uv, close_leftover, &left);
+  while (uv_run(&loop->uv, UV_RUN_NOWAIT))
+    continue;
+  uv_loop_close(&loop->uv);
+  return left;
+}
