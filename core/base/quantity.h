@@ -34,11 +34,13 @@ enum sl_quantity {
 int sl_quantity_parse(enum sl_quantity kind, const char *text, int64_t *value,
                       const char **why);
 
-/* "4 KiB", "1.5 GiB", "487424 B": exact when it fits three digits, otherwise
- * rounded to one decimal.  Binary units.  Returns `text`. */
+/* "4 KiB", "1.5 GiB", "476 KiB", "100 B": in the largest binary unit that is
+ * not larger than the value, without a point when whole, otherwise rounded to
+ * one decimal.  Returns `text`; 16 bytes are enough. */
 char *sl_size_text(int64_t bytes, char *text, size_t size);
 
-/* "48h 00m", "3m 07s", "12.4 s", "15.2 ms", "840 ns".  Returns `text`. */
+/* "48h 00m", "3m 07s", "12.4 s", "15.2 ms", "840 ns", "0 s".  Returns
+ * `text`; 24 bytes are enough. */
 char *sl_duration_text(int64_t ns, char *text, size_t size);
 
 #endif
