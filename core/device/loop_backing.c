@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/device/loop_backing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/loop.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Inode of the file behind the device as the driver holds it; 0 unknown. */
+static uint64_t inode_behind(const char *node) {
+  struct loop_info64 info;
+  uint64_t inode = 0;
+
+  if (!node) return 0;
+  int fd = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return 0;
+  if (ioctl(fd, LOOP_GET_STATUS64, &info) == 0) inode = info.lo_inode;
+  close(fd);
+  return inode;
+}
+
+/* The kernel appends " (deleted)" to the name, but a file may also be called
+ * that.  Only the inode tells. */
+static void resolve_deleted(struct sl_loop_backing *loop, const char *node) {
+  static const char mark[] = " (deleted)";
+  const size_t mark_length = sizeof mark - 1;
+  size_t length = strlen(loop->path);
+  struct stat st;
+
+  loop->is_deleted = false;
+  if (length <= mark_length) return;
+  if (strcmp(loop->path + length - mark_length, mark) != 0) return;
+  if (stat(loop->path, &st) == 0) {
+    uint64_t inode = inode_behind(node);
+    if (inode == 0 || inode == (uint64_t)st.st_ino) return;
+  }
+  loop->is_deleted = true;
+  loop->path[length - mark_length] = '\0';
+}
+
+int sl_loop_backing_read(const char *directory, const char *node,
+                         struct sl_loop_backing *loop) {
+  ssize_t length = sl_sysfs_text(directory, "loop/backing_file", loop->path,
+                                 sizeof loop->path);
+  if (length < 0) return (int)length;
+  if (length == 0) return -ENOENT;
+  resolve_deleted(loop, node);
+  loop->direct = (int)sl_sysfs_number(directory, "loop/dio");
+  loop->offset_bytes = sl_sysfs_number(directory, "loop/offset");
+  loop->size_limit_bytes = sl_sysfs_number(directory, "loop/sizelimit");
+  return 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/device/sysfs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/file.h"
+
+_Static_assert(SL_SYSFS_PATH_BYTES >= PATH_MAX, "realpath needs PATH_MAX");
+
+int sl_sysfs_directory(const struct sl_system *system,
+                       struct sl_device_number device, char *directory) {
+  char link[SL_SYSFS_PATH_BYTES];
+  const char *root = system && system->sysfs ? system->sysfs : "/sys";
+
+  int length = snprintf(link, sizeof link, "%s/dev/block/%u:%u", root,
+                        device.major, device.minor);
+  if (length < 0 || (size_t)length >= sizeof link) return -ENAMETOOLONG;
+  return realpath(link, directory) ? 0 : -errno;
+}
+
+ssize_t sl_sysfs_text(const char *directory, const char *attribute, char *text,
+                      size_t size) {
+  char path[SL_SYSFS_PATH_BYTES];
+
+  text[0] = '\0';
+  int printed = snprintf(path, sizeof path, "%s/%s", directory, attribute);
+  if (printed < 0 || (size_t)printed >= sizeof path) return -ENAMETOOLONG;
+  ssize_t length = sl_file_read(path, text, size, NULL);
+  if (length < 0) {
+    text[0] = '\0';
+    return length;
+  }
+  if (length > 0 && text[length - 1] == '\n') text[--length] = '\0';
+  return length;
+}
+
+ssize_t sl_sysfs_label(const char *directory, const char *attribute,
+                       char *text, size_t size) {
+  ssize_t length = sl_sysfs_text(directory, attribute, text, size);
+  if (length <= 0) return length;
+  length = (ssize_t)strlen(text);
+  while (length > 0 && strchr(" \t\n", text[length - 1])) length--;
+  text[length] = '\0';
+  size_t lead = strspn(text, " \t\n");
+  memmove(text, text + lead, (size_t)length - lead + 1);
+  return length - (ssize_t)lead;
+}
+
+int64_t sl_sysfs_number(const char *directory, const char *attribute) {
+  char text[32], *end;
+
+  if (sl_sysfs_text(directory, attribute, text, sizeof text) <= 0) return -1;
+  errno = 0;
+  long long value = strtoll(text, &end, 10);
+  return errno != 0 || *end != '\0' || value < 0 ? -1 : value;
+}
+
+int sl_sysfs_device(const char *directory, const char *attribute,
+                    struct sl_device_number *device) {
+  char text[32], end;
+
+  ssize_t length = sl_sysfs_text(directory, attribute, text, sizeof text);
+  if (length < 0) return (int)length;
+  if (sscanf(text, "%u:%u%c", &device->major, &device->minor, &end) != 2) {
+    return -EBADMSG;
+  }
+  return 0;
+}
+
+const char *sl_sysfs_name(const char *directory) {
+  const char *slash = strrchr(directory, '/');
+  return slash ? slash + 1 : directory;
+}
