@@ -91,14 +91,18 @@ struct sl_verdict {
   enum sl_damage damage;
   struct sl_stamp found;  /* valid when has_header */
   bool has_header;        /* magic and check are right */
+  /* Against the sector that the damage is told from: the nearest one for
+   * flips, the one whose beginning is there for torn, else the nearest legal
+   * one. */
   uint32_t first_bad;     /* byte in the sector, 512 when none */
-  uint32_t bits;          /* differing bits against the nearest legal sector */
+  uint32_t bits;          /* bits that differ */
 };
 
 /* Judges one sector at `data`: `expected` is what should be there, with any
  * generation of `legal` (NULL: exactly expected->generation).  For the slow
  * path, after sl_stamp_compare found a difference.  An intact sector of a
- * legal generation is SL_DAMAGE_NONE. */
+ * legal generation is SL_DAMAGE_NONE, and so is one of zeros where zero_ok
+ * (has_header tells them apart).  Uses 10 KiB of stack. */
 void sl_stamp_judge(const void *data, const struct sl_stamp *expected,
                     const struct sl_legal *legal, struct sl_verdict *verdict);
 
