@@ -36,6 +36,14 @@ void sl_chain_add_name(struct sl_chain *chain, const char *name) {
   if (name[0]) add_link(chain, name);
 }
 
+void sl_chain_add_block(struct sl_chain *chain, const char *name,
+                        struct sl_device_number number) {
+  struct sl_chain_link *link = add_link(chain, name);
+  if (!link) return;
+  link->is_block = true;
+  link->number = number;
+}
+
 bool sl_chain_has_number(const struct sl_chain *chain,
                          struct sl_device_number number) {
   for (unsigned i = 0; i < chain->count; i++) {
@@ -45,7 +53,7 @@ bool sl_chain_has_number(const struct sl_chain *chain,
       return true;
     }
   }
-  return false;
+  return NULL;
 }
 
 /* Whether all of `text` is as `shape` says: '#' stands for a number, 'x' for
@@ -131,11 +139,7 @@ static void add_device(struct sl_chain *chain, const struct sl_system *system,
 
   if (directory && depth < DEPTH_MAX && !sl_chain_has_number(chain, device) &&
       sl_sysfs_directory(system, device, directory) == 0) {
-    struct sl_chain_link *link = add_link(chain, sl_sysfs_name(directory));
-    if (link) {
-      link->is_block = true;
-      link->number = device;
-    }
+    sl_chain_add_block(chain, sl_sysfs_name(directory), device);
     add_hosts(chain, directory);
     if (with_partitions) {
       add_entries(chain, system, directory, "partition", depth);
@@ -166,13 +170,13 @@ void sl_chain_add(struct sl_chain *chain, const struct sl_system *system,
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-bool sl_chain_is_in(const struct sl_chain *chain, const char *text) {
+const char *sl_chain_find(const struct sl_chain *chain, const char *text) {
   for (unsigned i = 0; i < chain->count; i++) {
     const char *name = chain->links[i].name;
     size_t length = strlen(name);
     for (const char *p = text; (p = strstr(p, name)); p++) {
-      if ((p == text || !is_word(p[-1])) && !is_word(p[length])) return true;
+      if ((p == text || !is_word(p[-1])) && !is_word(p[length])) return name;
     }
   }
-  return false;
+  return NULL;
 }

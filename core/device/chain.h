@@ -30,12 +30,16 @@ struct sl_chain {
 void sl_chain_add(struct sl_chain *chain, const struct sl_system *system,
                   struct sl_device_number device);
 
-/* Adds a name of another kind: a mount's source, a host given by hand. */
+/* Adds one name, with or without a number, that was found before or is given
+ * by hand. */
 void sl_chain_add_name(struct sl_chain *chain, const char *name);
+void sl_chain_add_block(struct sl_chain *chain, const char *name,
+                        struct sl_device_number number);
 
-/* Whether one of the names stands in `text` as a word of its own: "sda" is
- * not in "sda2", but is in "jbd2/sda-8". */
-bool sl_chain_is_in(const struct sl_chain *chain, const char *text);
+/* The name that stands in `text` as a word of its own: "sda" is not in
+ * "sda2", but is in "jbd2/sda-8".  NULL when none does; else it belongs to the
+ * chain. */
+const char *sl_chain_find(const struct sl_chain *chain, const char *text);
 
 bool sl_chain_has_number(const struct sl_chain *chain,
                          struct sl_device_number number);

@@ -117,20 +117,18 @@ static bool matches(const char *text, const struct pattern *patterns,
   return false;
 }
 
-/* By the tag of the record, "b179:0" or "+mmc:mmc0:0001", or by name. */
-static bool is_about(const struct sl_kernel_record *r,
-                     const struct sl_chain *chain) {
+const char *sl_kernel_about(const struct sl_kernel_record *r,
+                            const struct sl_chain *chain) {
   struct sl_device_number number;
 
+  const char *name = sl_chain_find(chain, r->text);
+  if (name) return name;
   if (sscanf(r->device, "b%u:%u", &number.major, &number.minor) == 2 &&
       sl_chain_has_number(chain, number)) {
-    return true;
+    return r->device;
   }
-  if (r->device[0] == '+') {
-    const char *name = strchr(r->device, ':');
-    if (name && sl_chain_is_in(chain, name + 1)) return true;
-  }
-  return sl_chain_is_in(chain, r->text);
+  const char *colon = r->device[0] == '+' ? strchr(r->device, ':') : NULL;
+  return colon ? sl_chain_find(chain, colon + 1) : NULL;
 }
 
 const char *sl_kernel_class_name(enum sl_kernel_class c) {
@@ -149,7 +147,7 @@ enum sl_kernel_class sl_kernel_classify(const struct sl_kernel_record *r,
   if (matches(r->text, system_warnings, LENGTH(system_warnings))) {
     return SL_KERNEL_WARNING;
   }
-  if (!is_about(r, chain)) return SL_KERNEL_OTHER;
+  if (!sl_kernel_about(r, chain)) return SL_KERNEL_OTHER;
   if (matches(r->text, harmless, LENGTH(harmless))) return SL_KERNEL_OTHER;
   if (matches(r->text, errors, LENGTH(errors))) return SL_KERNEL_ERROR;
   if (matches(r->text, warnings, LENGTH(warnings))) return SL_KERNEL_WARNING;

@@ -16,6 +16,11 @@ enum sl_kernel_class {
 /* "other", "warning", "error"; static. */
 const char *sl_kernel_class_name(enum sl_kernel_class c);
 
+/* Which of the chain a record is about, by name in its text or by its tag
+ * ("b179:0", "+mmc:mmc0:0001"); NULL when it is about something else. */
+const char *sl_kernel_about(const struct sl_kernel_record *record,
+                            const struct sl_chain *chain);
+
 /* Only lines the kernel itself wrote count, and of those the ones about
  * `chain`; a hung task counts whoever it is, for the kernel does not say what
  * it waits for. */
