@@ -1,0 +1,93 @@
+-- SPDX-License-Identifier: MIT
+--- Follows the kernel's log and says which lines are about the device under
+--- test. Only lines of the kernel itself count: user space cannot forge one.
+
+local core = require("storlua.core.kernel_log")
+local errors = require("storlua.errors")
+local poll = require("storlua.core.poll")
+local task = require("storlua.task")
+
+local kernel_log = {}
+
+---@class storlua.KernelLine
+---@field class string "error", "warning", "other"
+---@field text string
+---@field priority integer 0 emergency … 7 debug
+---@field k_seq integer
+---@field k_time_ns integer the log's own clock, since boot
+---@field device? string the name in it that is of the device
+---@field facility? integer absent for the kernel's own lines
+---@field lost? integer the only field, when records were overwritten unread
+
+---@class storlua.KernelLog
+local KernelLog = {}
+KernelLog.__index = KernelLog
+KernelLog.__name = "storlua.KernelLog"
+
+--- Begins to follow the log from its end. Close the log, or declare it with
+--- <close>. Without access it returns nil and the reason.
+---@param found storlua.PathDevice the device under test (device.of_path)
+---@param options? table all: also lines of class "other"
+---@return storlua.KernelLog|nil
+---@return string|nil reason
+function kernel_log.open(found, options)
+  if type(found) ~= "table" or type(found.chain) ~= "table" then
+    error("kernel_log.open: expected what device.of_path returns", 2)
+  end
+  local log, message = core.open(found.chain)
+  if not log then return nil, message end
+  return setmetatable({
+    core = log, all = options and options.all or false, lost = 0,
+  }, KernelLog)
+end
+
+local function wait_readable(fd)
+  local handle
+  task.await(function(resume)
+    handle = errors.check(poll.start(fd, "r", resume))
+    return function() handle:close() end
+  end)
+  handle:close()
+end
+
+--- The next line that is there already, or nil. Does not wait.
+---@return storlua.KernelLine|nil
+function KernelLog:take()
+  while true do
+    local line = self.behind_gap or errors.check(self.core:next())
+    self.behind_gap = nil
+    local lost = self.core:lost()
+    if lost > self.lost then
+      -- The gap comes first, then the line behind it.
+      local gap = { lost = lost - self.lost }
+      self.lost, self.behind_gap = lost, line or nil
+      return gap
+    end
+    if not line then return nil end
+    if self.all or line.class ~= "other" then return line end
+  end
+end
+
+--- Waits for the next line about the device; `lost` is set instead of a text
+--- when records were overwritten before they could be read.
+---@async
+---@return storlua.KernelLine
+function KernelLog:next()
+  while true do
+    local line = self:take()
+    if line then return line end
+    wait_readable(self.core:fd())
+  end
+end
+
+--- Iterates over all lines to come; ends only when the task is cancelled.
+---@async
+---@return fun(): storlua.KernelLine
+function KernelLog:lines()
+  return function() return self:next() end
+end
+
+function KernelLog:close() self.core:close() end
+KernelLog.__close = KernelLog.close
+
+return kernel_log
