@@ -10,7 +10,7 @@ static const enum sl_order_kind kinds[] = {
 
 static bool visits_all_once(const struct sl_order *order) {
   uint64_t n = order->records;
-  unsigned char *seen = calloc(n, 1);
+  unsigned char *seen = calloc((size_t)n, 1);
   bool good = seen != NULL;
   for (uint64_t i = 0; good && i < n; i++) {
     uint64_t record = sl_order_at(order, i);
