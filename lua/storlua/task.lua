@@ -163,7 +163,7 @@ end
 ---@return any ... results of fn
 function task.timeout(seconds, fn, ...)
   local scope <close> = task.scope()
-  local t <close> = task.defer_timer(seconds, function()
+  local _ <close> = task.defer_timer(seconds, function()
     scope:fail(errors.new {
       code = "TIMEOUT", message = ("not done within %g s"):format(seconds),
     })
