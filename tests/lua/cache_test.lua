@@ -1,0 +1,72 @@
+-- SPDX-License-Identifier: MIT
+--- Dropping the pages of one file, and the device's counters as a witness.
+
+local lu = require("luaunit")
+local cache = require("storlua.cache")
+local counters = require("storlua.counters")
+local device = require("storlua.device")
+local shell = require("shell")
+
+local run = shell.run
+local MIB = 1 << 20
+
+local suite = {}
+
+function suite.test_drop_is_proved()
+  shell.need_root()
+  local place <close> = shell.place()
+  local node = place:loop("img", "32M")
+  run("mkfs.ext4 -q %s", node)
+  local file = place:mount("m", node) .. "/f"
+  run("dd if=/dev/urandom of='%s' bs=1M count=4 status=none", file)
+  lu.assertEquals(cache.residency(file).resident_bytes, 4 * MIB)
+  local dropped = cache.drop_file(file)
+  lu.assertEquals(dropped.resident_before_bytes, 4 * MIB)
+  lu.assertEquals(dropped.resident_after_bytes, 0)
+  lu.assertTrue(dropped.source == "cachestat" or dropped.source == "mincore")
+  lu.assertEquals(cache.residency(file).resident_bytes, 0)
+
+  -- A read after the drop comes from the device, all of it.
+  local counting = counters.start(device.of_path(file))
+  run("cat '%s' > /dev/null", file)
+  local seen = counting:result()
+  lu.assertTrue(seen.read_bytes >= 4 * MIB)
+  lu.assertEquals(math.type(seen.read_bytes), "integer")
+
+  counting = counters.start(device.of_path(file))
+  run("dd if=/dev/zero of='%s' bs=1M count=2 conv=notrunc,fsync status=none", file)
+  seen = counting:result()
+  lu.assertTrue(seen.write_bytes >= 2 * MIB)
+  lu.assertTrue(seen.flushes == nil or seen.flushes > 0)
+end
+
+function suite.test_device_pages()
+  shell.need_root()
+  local place <close> = shell.place()
+  local node = place:loop("img", "8M")
+  run("dd if=%s of=/dev/null bs=1M status=none", node)
+  local dropped = cache.drop_file(node)
+  lu.assertTrue(dropped.resident_after_bytes < 8 * MIB)
+end
+
+function suite.test_tmpfs_keeps_its_pages()
+  shell.need_root()
+  local place <close> = shell.place()
+  local file = place:mount("t", "-t tmpfs t") .. "/f"
+  run("dd if=/dev/zero of='%s' bs=1M count=2 status=none", file)
+  lu.assertEquals(cache.drop_file(file).resident_after_bytes, 2 * MIB)
+  lu.assertStrContains(counters.start(device.of_path(file)):result().reason, "tmpfs")
+end
+
+function suite.test_what_is_refused()
+  local dropped, err = cache.try_drop_file("/tmp")
+  lu.assertNil(dropped)
+  lu.assertEquals(err.code, "EISDIR")
+  lu.assertEquals(select(2, cache.try_drop_file("/dev/null")).code, "EINVAL")
+  lu.assertEquals(select(2, cache.try_drop_file("/no/such")).code, "ENOENT")
+  lu.assertErrorMsgContains("NUL", cache.drop_file, "x\0y")
+  lu.assertErrorMsgContains("179:0", counters.read, "sda")
+  lu.assertFalse((pcall(counters.read, "4095:1048575")))
+end
+
+return suite
