@@ -157,12 +157,16 @@ void sl_job_abandon(struct sl_job *job) {
 
 void sl_job_unref(struct sl_job *job) { let_go(job); }
 
-void sl_job_enter(struct sl_job *job, const char *what, int64_t offset) {
-  if (!job) return;
+bool sl_job_enter_at(struct sl_job *job, const char *what, int64_t offset,
+                     int64_t now_ns) {
   atomic_store_explicit(&job->offset, offset, memory_order_relaxed);
-  atomic_store_explicit(&job->since_ns, sl_monotonic_ns(),
-                        memory_order_relaxed);
+  atomic_store_explicit(&job->since_ns, now_ns, memory_order_relaxed);
   atomic_store_explicit(&job->what, what, memory_order_release);
+  return sl_job_cancelled(job);
+}
+
+void sl_job_enter(struct sl_job *job, const char *what, int64_t offset) {
+  if (job) sl_job_enter_at(job, what, offset, sl_monotonic_ns());
 }
 
 /* /proc/self/task/<tid>/<file>, without the trailing newline. */

@@ -58,6 +58,11 @@ bool sl_job_cancelled(const struct sl_job *job);
  * static string; NULL says that it is not in a system call any more. */
 void sl_job_enter(struct sl_job *job, const char *what, int64_t offset);
 
+/* The same for a loop that has just read the monotonic clock: three stores.
+ * Returns sl_job_cancelled(job), so that one call per turn is enough. */
+bool sl_job_enter_at(struct sl_job *job, const char *what, int64_t offset,
+                     int64_t now_ns);
+
 /* --- for whoever watches it, loop thread --- */
 
 struct sl_job_stuck {
