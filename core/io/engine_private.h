@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef STORLUA_CORE_IO_ENGINE_PRIVATE_H
+#define STORLUA_CORE_IO_ENGINE_PRIVATE_H
+
+/* The engines of this build, for the table in engine.c. */
+
+#include "core/io/engine.h"
+
+extern const struct sl_engine sl_engine_psync;
+extern const struct sl_engine sl_engine_null;
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/io/workload.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/device/residency.h"
+#include "core/io/workload_private.h"
+
+const char *sl_end_name(enum sl_end end) {
+  switch (end) {
+    case SL_END_COMPLETE: return "complete";
+    case SL_END_CANCELLED: return "cancelled";
+    case SL_END_ERROR: return "error";
+    case SL_END_NO_SPACE: return "no_space";
+    case SL_END_OF_DEVICE: return "end_of_device";
+    case SL_END_NOT_COLD: return "not_cold";
+  }
+  return "unknown";
+}
+
+static void init_result(struct sl_workload_result *result) {
+  memset(result, 0, sizeof(*result));
+  sl_histogram_init(&result->read.latency);
+  sl_histogram_init(&result->write.latency);
+  sl_histogram_init(&result->flush_latency);
+  result->resident_before = -1;
+  result->residency_source = "unknown";
+}
+
+void sl_workload_result_release(struct sl_workload_result *result) {
+  free(result->bad);
+  result->bad = NULL;
+}
+
+/* Virtual time stands still while a job runs, so a limit in time needs the
+ * duration that operations are declared to have. */
+static int check_clock(struct sl_run *run, struct sl_error *e) {
+  const struct sl_workload_spec *spec = run->spec;
+  if (!run->clock->is_virtual) return 0;
+  run->declared_op_ns = spec->virtual_op_ns;
+  if (spec->virtual_op_ns || (!spec->limit_ns && !spec->ramp_ns)) return 0;
+  sl_error_set(e, -EINVAL, "workload", spec->target.path, -1);
+  sl_error_hint(e, "under virtual time a limit in time needs virtual_op_ns");
+  return -EINVAL;
+}
+
+static int open_target(struct sl_run *run, struct sl_error *e) {
+  struct sl_target_spec spec = run->spec->target;
+  struct sl_workload_result *result = run->result;
+  run->target.fd = -1;
+  run->target.offset_align = run->target.memory_align = 1;
+  if (!run->engine->needs_target) return 0;
+  spec.write = run->spec->operation != SL_READ;
+  if (run->job) sl_job_enter(run->job, "open", -1);
+  int64_t start_ns = sl_monotonic_ns();
+  int code = sl_target_open(&run->target, &spec, e);
+  result->open_ns = sl_monotonic_ns() - start_ns;
+  if (code) return code;
+  result->is_direct = run->target.is_direct;
+  result->is_ram = run->target.is_ram;
+  result->is_block = run->target.is_block;
+  result->memory_align = run->target.memory_align;
+  result->offset_align = run->target.offset_align;
+  result->filesystem_magic = run->target.filesystem_magic;
+  return 0;
+}
+
+/* The null engine moves nothing, so it gets no memory, whatever the size of
+ * its records. */
+static int allocate(struct sl_run *run, struct sl_error *e) {
+  struct sl_workload_result *result = run->result;
+  if (run->spec->verify && run->spec->bad_kept) {
+    result->bad = calloc(run->spec->bad_kept, sizeof(*result->bad));
+    if (!result->bad) {
+      return sl_error_set(e, -ENOMEM, "workload", run->spec->target.path, -1);
+    }
+  }
+  if (!run->engine->needs_target) return 0;
+  uint64_t size = run->spec->record_bytes;
+  if (size < run->tail_request) size = run->tail_request;
+  size = (size + SL_SECTOR_BYTES - 1) / SL_SECTOR_BYTES * SL_SECTOR_BYTES;
+  if (size > SIZE_MAX / 2) {
+    sl_error_set(e, -ENOMEM, "workload", run->spec->target.path, -1);
+    sl_error_hint(e, "a record of %llu bytes is more than this machine can "
+                  "address", (unsigned long long)size);
+    return -ENOMEM;
+  }
+  int code = sl_buffer_init(&run->buffer, (size_t)size, e);
+  result->huge_pages = code == 0 && run->buffer.huge;
+  return code;
+}
+
+/* Drops and looks, right before the first operation.  A read that must be
+ * cold is not begun unless that is proved; direct I/O passes the cache by. */
+static int look_at_cache(struct sl_run *run, struct sl_error *e) {
+  const struct sl_workload_spec *spec = run->spec;
+  struct sl_workload_result *result = run->result;
+  if (!run->engine->needs_target) return 0;
+  bool reads = spec->operation != SL_WRITE;
+  if (run->job) sl_job_enter(run->job, "cache", -1);
+  if (reads && spec->drop_cache) {
+    int code = sl_residency_drop(run->target.fd, run->target.path, e);
+    if (code) return code;
+  }
+  struct sl_residency residency;
+  sl_residency_read(run->target.fd, run->range_offset, run->range_bytes,
+                    &residency);
+  result->resident_before = residency.resident_bytes;
+  result->residency_source = residency.source;
+  if (reads && spec->require_cold && !run->target.is_direct &&
+      residency.resident_bytes != 0) {
+    sl_run_end(run, SL_END_NOT_COLD);
+  }
+  return 0;
+}
+
+static bool must_flush(const struct sl_run *run) {
+  enum sl_end end = run->result->end;
+  return run->spec->flush != SL_FLUSH_NONE && run->unflushed &&
+         end != SL_END_CANCELLED && end != SL_END_ERROR;
+}
+
+/* Sums up what the loop keeps in the histograms only. */
+static void finish_tally(struct sl_tally *tally) {
+  tally->operations = tally->latency.count;
+  tally->calls += tally->operations;
+  tally->io_ns = (int64_t)tally->latency.sum_ns;
+}
+
+static void measure(struct sl_run *run) {
+  struct sl_workload_result *result = run->result;
+  sl_run_begin_time(run);
+  sl_run_loop(run);
+  if (run->ramp_end_ns) sl_run_end_ramp(run, sl_run_now(run));
+  if (must_flush(run)) sl_run_flush(run);
+  result->total_ns = sl_run_now(run) - run->started_ns;
+  finish_tally(&result->read);
+  finish_tally(&result->write);
+  if (result->read.operations + result->write.operations) {
+    result->series_count = (unsigned)(run->point - result->series) + 1;
+  }
+}
+
+static void close_all(struct sl_run *run) {
+  struct sl_workload_result *result = run->result;
+  struct stat st;
+  if (run->target.is_block) {
+    result->file_bytes_after = run->target.size_bytes;
+  } else if (run->target.fd >= 0 && fstat(run->target.fd, &st) == 0) {
+    result->file_bytes_after = (uint64_t)st.st_size;
+  }
+  if (run->job) sl_job_enter(run->job, "close", -1);
+  struct sl_error e = {0};
+  if (sl_target_close(&run->target, &e) && !result->error.code) {
+    result->error = e; /* a write that failed late */
+    result->end = SL_END_ERROR;
+  }
+  if (run->job) sl_job_enter(run->job, NULL, -1);
+}
+
+static int run_opened(struct sl_run *run, struct sl_error *e) {
+  int code = sl_run_plan(run, e);
+  if (!code) code = allocate(run, e);
+  if (code) return code;
+  code = run->engine->open(&run->state, &run->target,
+                           run->spec->queue_depth, e);
+  if (code) return code;
+  run->going = true;
+  code = look_at_cache(run, e);
+  if (!code && run->going) measure(run);
+  run->engine->close(run->state);
+  run->result->next_visit = run->visit;
+  run->result->passes = (run->visit - run->spec->first_visit) / run->records;
+  return code;
+}
+
+int sl_workload_run(const struct sl_workload_spec *spec, struct sl_job *job,
+                    const struct sl_clock *clock,
+                    struct sl_workload_progress *progress,
+                    struct sl_workload_result *result, struct sl_error *e) {
+  struct sl_workload_progress unseen;
+  memset(&unseen, 0, sizeof(unseen));
+  struct sl_clock real;
+  sl_clock_init_real(&real);
+  init_result(result);
+  int code = sl_workload_check(spec, e);
+  if (code) return code;
+  struct sl_run run = {.spec = spec,
+                       .engine = spec->engine,
+                       .job = job,
+                       .clock = clock ? clock : &real,
+                       .progress = progress ? progress : &unseen,
+                       .result = result};
+  code = check_clock(&run, e);
+  if (!code) code = open_target(&run, e);
+  if (code) return code;
+  if (!spec->stamp) sl_run_init_filler(&run);
+  code = run_opened(&run, e);
+  close_all(&run);
+  sl_buffer_release(&run.buffer);
+  return code;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef STORLUA_CORE_IO_WORKLOAD_PRIVATE_H
+#define STORLUA_CORE_IO_WORKLOAD_PRIVATE_H
+
+/* One running workload, shared by the workload*.c files only.
+ *
+ *   workload.c         opens, prepares, runs, closes
+ *   workload_check.c   refuses what makes no sense, before anything is touched
+ *   workload_plan.c    range, records, visits: what is where
+ *   workload_loop.c    the loop; the only place where an operation is timed
+ *   workload_slow.c    short transfers, errors, flushes
+ *   workload_time.c    limits, ramp, pacing, the series
+ *   workload_data.c    what is written
+ *   workload_verify.c  what should have been read
+ *
+ * All of it runs on the thread of the job. */
+
+#include "core/base/buffer.h"
+#include "core/io/workload.h"
+
+/* The clock that ends a workload is looked at this often, at least. */
+#define SL_RUN_CHECK_NS INT64_C(10000000)
+
+struct sl_run {
+  const struct sl_workload_spec *spec;
+  const struct sl_engine *engine;
+  struct sl_engine_state *state;
+  struct sl_job *job;              /* NULL: cannot be cancelled */
+  const struct sl_clock *clock;
+  struct sl_workload_progress *progress; /* never NULL */
+  struct sl_workload_result *result;
+  struct sl_target target;
+  struct sl_buffer buffer;
+
+  /* What is where; fixed once planned. */
+  struct sl_order order;
+  uint64_t records;          /* in a pass, the tail included */
+  uint64_t range_offset;
+  uint64_t range_bytes;
+  size_t record_bytes;
+  size_t tail_bytes;         /* of the last record of the range */
+  size_t tail_request;       /* what is asked for there: under direct I/O
+                                rounded up at the end of a file */
+  bool range_cut;            /* the target ends before the range does */
+
+  /* Where it is. */
+  bool going;
+  uint64_t visit;            /* absolute number of the next visit */
+  uint64_t index;            /* visit % records */
+  uint64_t pass;             /* visit / records */
+  uint64_t visit_end;        /* limit_records, or the end of one pass */
+  uint64_t bytes_end;        /* limit_bytes */
+  uint64_t unflushed;        /* writes since the last flush */
+  uint64_t failed_in_a_row;
+
+  /* Time.  All monotonic, or all declared (virtual_op_ns). */
+  int64_t declared_op_ns;    /* 0: time is measured */
+  int64_t declared_now_ns;
+  int64_t last_ns;           /* the latest time that was read */
+  int64_t started_ns;        /* first operation after the ramp */
+  int64_t ramp_end_ns;       /* 0: not in the ramp */
+  int64_t next_check_ns;     /* when to look at limits again */
+  int64_t clock_start_ns;    /* of *clock */
+  int64_t due_ns;            /* pacing: when the next one may start */
+  uint64_t due_rest;         /* and the fraction of a nanosecond, times rate */
+
+  struct sl_series_point *point;
+  int64_t point_end_ns;
+
+  struct sl_stamp filler;    /* for writes without stamps */
+};
+
+/* One visit. */
+struct sl_step {
+  enum sl_op op;
+  uint64_t offset;
+  size_t length;   /* bytes that belong to the record */
+  size_t request;  /* bytes to ask the kernel for */
+  size_t moved;
+  int64_t start_ns, stop_ns;
+};
+
+static inline int64_t sl_run_now(const struct sl_run *run) {
+  return __builtin_expect(run->declared_op_ns != 0, 0) ? run->declared_now_ns
+                                                       : sl_monotonic_ns();
+}
+
+static inline bool sl_run_cancelled(const struct sl_run *run) {
+  return run->job && sl_job_cancelled(run->job);
+}
+
+/* The first reason to end is the one that counts. */
+static inline void sl_run_end(struct sl_run *run, enum sl_end end) {
+  if (run->going) run->result->end = end;
+  run->going = false;
+}
+
+/* workload_plan.c: geometry and visit limits from spec and target. */
+int sl_run_plan(struct sl_run *run, struct sl_error *e);
+/* Visits from now on until the workload ends by itself. */
+uint64_t sl_run_visit_end(const struct sl_run *run);
+/* What a visit of a mixed workload does.  A pure function, so that a resumed
+ * or verifying run can tell what an earlier visit did. */
+enum sl_op sl_run_mixed_op(const struct sl_workload_spec *spec,
+                           uint64_t visit);
+
+/* workload_loop.c */
+void sl_run_loop(struct sl_run *run);
+
+/* workload_slow.c.  Called when a transfer did not move all it was asked to:
+ * goes on until the record is whole, an error is real, or the target ends.
+ * Sets step->moved and stop_ns.  Returns 0, -errno, or SL_STEP_ENDED. */
+enum { SL_STEP_ENDED = 1 };
+int sl_run_transfer_rest(struct sl_run *run, struct sl_step *step,
+                         ssize_t first);
+/* Counts a failed operation and decides whether the run goes on. */
+void sl_run_failed(struct sl_run *run, const struct sl_step *step, int code);
+void sl_run_flush(struct sl_run *run);
+
+/* workload_time.c */
+void sl_run_begin_time(struct sl_run *run);
+void sl_run_check_time(struct sl_run *run, int64_t now_ns);
+/* Waits until the record may start.  False: the run ended meanwhile. */
+bool sl_run_pace(struct sl_run *run, size_t length);
+/* Forgets what the ramp measured. */
+void sl_run_end_ramp(struct sl_run *run, int64_t now_ns);
+void sl_run_series_roll(struct sl_run *run, int64_t now_ns);
+
+/* workload_data.c: puts the record's data into the buffer. */
+void sl_run_fill(struct sl_run *run, const struct sl_step *step);
+void sl_run_init_filler(struct sl_run *run);
+
+/* workload_verify.c: judges what step read. */
+void sl_run_verify(struct sl_run *run, const struct sl_step *step);
+
+#endif

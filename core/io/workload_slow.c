@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* What happens seldom: short transfers, ends, errors, flushes. */
+#include <errno.h>
+
+#include "core/io/workload_private.h"
+
+static struct sl_tally *tally_of(struct sl_run *run, enum sl_op op) {
+  return op == SL_OP_READ ? &run->result->read : &run->result->write;
+}
+
+/* The first error is the one that explains the others. */
+static void remember(struct sl_run *run, int code, const char *op,
+                     int64_t offset) {
+  if (run->result->error.code) return;
+  sl_error_set(&run->result->error, code, op, run->target.path, offset);
+}
+
+/* True when the code says that there is no more room, which is an end. */
+static bool out_of_room(struct sl_run *run, const struct sl_step *step,
+                        int code) {
+  if (step->op != SL_OP_WRITE || (code != -ENOSPC && code != -EDQUOT)) {
+    return false;
+  }
+  if (run->target.is_block) { /* the kernel's word for the end of a device */
+    sl_run_end(run, SL_END_OF_DEVICE);
+    return true;
+  }
+  remember(run, code, "write", (int64_t)(step->offset + step->moved));
+  sl_run_end(run, SL_END_NO_SPACE);
+  return true;
+}
+
+int sl_run_transfer_rest(struct sl_run *run, struct sl_step *step,
+                         ssize_t first) {
+  struct sl_tally *tally = tally_of(run, step->op);
+  size_t moved = 0, asked = step->request;
+  uint64_t calls = 1;
+  ssize_t got = first;
+  int code = 0;
+  for (;;) {
+    step->moved = moved;
+    if (got == -EINTR) {
+      if (sl_run_cancelled(run)) {
+        sl_run_end(run, SL_END_CANCELLED);
+        code = SL_STEP_ENDED;
+        break;
+      }
+    } else if (got < 0) {
+      code = out_of_room(run, step, (int)got) ? SL_STEP_ENDED : (int)got;
+      break;
+    } else {
+      moved += (size_t)got;
+      if (moved >= step->length) break;
+      if (got > 0) tally->short_calls++;
+      /* Direct I/O cannot go on from an odd place, nor does it stop at one
+       * except at the end of the file. */
+      if (got == 0 || moved % run->target.offset_align != 0) {
+        sl_run_end(run, SL_END_OF_DEVICE);
+        code = SL_STEP_ENDED;
+        break;
+      }
+    }
+    asked = step->request - moved;
+    calls++;
+    got = run->engine->transfer(run->state, step->op,
+                                run->buffer.data + moved, asked,
+                                step->offset + moved);
+  }
+  step->moved = moved < step->length ? moved : step->length;
+  step->stop_ns = sl_run_now(run);
+  /* The call of each counted operation is added in the end. */
+  tally->calls += calls - (step->moved ? 1 : 0);
+  return code;
+}
+
+static void tell(struct sl_run *run, enum sl_op op, bool is_flush, int code,
+                 uint64_t offset) {
+  struct sl_workload_result *result = run->result;
+  result->errors_total++;
+  atomic_store_explicit(&run->progress->errors, result->errors_total,
+                        memory_order_relaxed);
+  for (unsigned i = 0; i < result->error_count; i++) {
+    struct sl_io_error *known = &result->errors[i];
+    if (known->op == op && known->is_flush == is_flush &&
+        known->code == code) {
+      known->count++;
+      return;
+    }
+  }
+  if (result->error_count == SL_ERRORS_KEPT) return;
+  struct sl_io_error *fresh = &result->errors[result->error_count++];
+  fresh->op = op;
+  fresh->is_flush = is_flush;
+  fresh->code = code;
+  fresh->offset = offset;
+  fresh->count = 1;
+}
+
+void sl_run_failed(struct sl_run *run, const struct sl_step *step, int code) {
+  uint64_t offset = step->offset + step->moved;
+  remember(run, code, step->op == SL_OP_READ ? "read" : "write",
+           (int64_t)offset);
+  tell(run, step->op, false, code, offset);
+  /* A dead device fails every record: without this, a limit in bytes would
+   * never be reached. */
+  run->failed_in_a_row++;
+  if (!run->spec->continue_on_error ||
+      run->failed_in_a_row >= run->records) {
+    sl_run_end(run, SL_END_ERROR);
+  }
+}
+
+/* A flush that failed has lost data: the pages are marked clean, so asking
+ * again would succeed and prove nothing.  It always ends the run. */
+void sl_run_flush(struct sl_run *run) {
+  struct sl_workload_result *result = run->result;
+  if (run->job) sl_job_enter(run->job, "flush", -1);
+  int64_t start_ns = sl_run_now(run);
+  int code;
+  do {
+    code = run->engine->flush(run->state);
+  } while (code == -EINTR && !sl_run_cancelled(run));
+  int64_t ns = sl_run_now(run) - start_ns;
+  result->flushes++;
+  result->flush_ns += ns;
+  sl_histogram_add(&result->flush_latency, ns);
+  run->unflushed = 0;
+  if (code == 0) return;
+  if (code == -EINTR) {
+    sl_run_end(run, SL_END_CANCELLED);
+    return;
+  }
+  remember(run, code, "fdatasync", -1);
+  tell(run, SL_OP_WRITE, true, code, 0);
+  run->going = false;
+  result->end = SL_END_ERROR;
+}

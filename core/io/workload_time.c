@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* When a workload ends, how fast it may go, and its course over time. */
+#include <string.h>
+#include <time.h>
+
+#include "core/io/workload_private.h"
+
+/* A schedule that fell behind by more than this begins anew: the time of a
+ * stall is lost, not caught up in a burst. */
+#define PACE_SLACK_NS INT64_C(50000000)
+/* A cancel that arrives just before the sleep is seen this late. */
+#define PACE_SLICE_NS INT64_C(100000000)
+
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+static void clear_tally(struct sl_tally *tally) {
+  memset(tally, 0, sizeof(*tally));
+  sl_histogram_init(&tally->latency);
+}
+
+/* From here on it counts. */
+static void start_counting(struct sl_run *run, int64_t now_ns) {
+  struct sl_workload_result *result = run->result;
+  clear_tally(&result->read);
+  clear_tally(&result->write);
+  sl_histogram_init(&result->flush_latency);
+  result->flushes = 0;
+  result->flush_ns = result->fill_ns = result->verify_ns = 0;
+  result->pace_ns = 0;
+  memset(result->series, 0, sizeof(result->series));
+  result->series_interval_ns =
+      run->spec->interval_ns ? run->spec->interval_ns : INT64_C(1000000000);
+  result->boot_start_ns = sl_boottime_ns();
+  run->point = result->series;
+  run->point_end_ns = now_ns + result->series_interval_ns;
+  run->started_ns = now_ns;
+  run->clock_start_ns = sl_clock_now_ns(run->clock);
+  run->ramp_end_ns = 0;
+  run->visit_end = sl_run_visit_end(run);
+  if (run->spec->limit_bytes) run->bytes_end = run->spec->limit_bytes;
+  struct sl_workload_progress *p = run->progress;
+  atomic_store_explicit(&p->operations, 0, memory_order_relaxed);
+  atomic_store_explicit(&p->bytes, 0, memory_order_relaxed);
+  atomic_store_explicit(&p->started_ns, now_ns, memory_order_relaxed);
+}
+
+void sl_run_begin_time(struct sl_run *run) {
+  int64_t now_ns = sl_run_now(run);
+  start_counting(run, now_ns);
+  if (run->spec->ramp_ns) {
+    run->ramp_end_ns = now_ns + run->spec->ramp_ns;
+    run->visit_end = UINT64_MAX;
+    run->bytes_end = UINT64_MAX;
+  }
+  run->due_ns = run->last_ns = now_ns;
+  sl_run_check_time(run, now_ns);
+}
+
+void sl_run_end_ramp(struct sl_run *run, int64_t now_ns) {
+  start_counting(run, now_ns);
+}
+
+/* What limit_ns leaves, on the clock of the run. */
+static int64_t time_left(const struct sl_run *run) {
+  if (!run->spec->limit_ns || run->ramp_end_ns) return INT64_MAX;
+  int64_t elapsed = run->declared_op_ns
+                        ? run->declared_now_ns - run->started_ns
+                        : sl_clock_now_ns(run->clock) - run->clock_start_ns;
+  return run->spec->limit_ns - elapsed;
+}
+
+void sl_run_check_time(struct sl_run *run, int64_t now_ns) {
+  if (run->ramp_end_ns && now_ns >= run->ramp_end_ns) {
+    sl_run_end_ramp(run, now_ns);
+  }
+  int64_t wait_ns = time_left(run);
+  if (wait_ns <= 0) {
+    sl_run_end(run, SL_END_COMPLETE);
+    return;
+  }
+  if (run->ramp_end_ns) wait_ns = run->ramp_end_ns - now_ns;
+  run->next_check_ns = wait_ns == INT64_MAX
+                           ? INT64_MAX
+                           : now_ns + least(wait_ns, SL_RUN_CHECK_NS);
+}
+
+static void sleep_until(struct sl_run *run, int64_t until_ns) {
+  if (run->declared_op_ns) {
+    run->declared_now_ns = until_ns;
+    return;
+  }
+  struct timespec at = {.tv_sec = (time_t)(until_ns / 1000000000),
+                        .tv_nsec = (long)(until_ns % 1000000000)};
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+}
+
+bool sl_run_pace(struct sl_run *run, size_t length) {
+  const struct sl_workload_spec *spec = run->spec;
+  int64_t began_ns = sl_run_now(run), now_ns = began_ns;
+  if (now_ns - run->due_ns > PACE_SLACK_NS) run->due_ns = now_ns;
+  if (now_ns < run->due_ns && run->job) sl_job_enter(run->job, NULL, -1);
+  while (run->going && now_ns < run->due_ns) {
+    int64_t until_ns = least(run->due_ns, now_ns + PACE_SLICE_NS);
+    if (until_ns > run->next_check_ns) until_ns = run->next_check_ns;
+    sleep_until(run, until_ns);
+    now_ns = sl_run_now(run);
+    if (sl_run_cancelled(run)) sl_run_end(run, SL_END_CANCELLED);
+    if (now_ns >= run->next_check_ns) sl_run_check_time(run, now_ns);
+  }
+  run->result->pace_ns += now_ns - began_ns;
+  run->last_ns = now_ns;
+  /* The schedule is a sum of whole records; its rounding is carried on. */
+  uint64_t scaled = (uint64_t)length * 1000000000 + run->due_rest;
+  run->due_ns += (int64_t)(scaled / spec->rate_bytes_s);
+  run->due_rest = scaled % spec->rate_bytes_s;
+  return run->going;
+}
+
+/* Joins neighbours: half the points, twice the interval. */
+static void halve(struct sl_workload_result *result) {
+  struct sl_series_point *p = result->series;
+  const unsigned half = SL_SERIES_POINTS / 2;
+  for (unsigned i = 0; i < half; i++) {
+    struct sl_series_point a = p[2 * i], b = p[2 * i + 1];
+    p[i].bytes = a.bytes + b.bytes;
+    p[i].operations = a.operations + b.operations;
+    p[i].max_ns = a.max_ns > b.max_ns ? a.max_ns : b.max_ns;
+  }
+  memset(p + half, 0, half * sizeof(*p));
+  result->series_interval_ns *= 2;
+}
+
+void sl_run_series_roll(struct sl_run *run, int64_t now_ns) {
+  struct sl_workload_result *result = run->result;
+  int64_t since_ns = now_ns - run->started_ns;
+  while (since_ns / result->series_interval_ns >= SL_SERIES_POINTS) {
+    halve(result);
+  }
+  int64_t index = since_ns / result->series_interval_ns;
+  run->point = &result->series[index];
+  run->point_end_ns =
+      run->started_ns + (index + 1) * result->series_interval_ns;
+}

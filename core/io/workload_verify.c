@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* Compares what was read with what should be there.
+ *
+ * The fast path regenerates and compares in one go, a record or a legal range
+ * at a time.  Where it stops, that one sector is judged; an older legal
+ * generation becomes the one that is expected next, so a range that holds
+ * both is still compared in runs. */
+#include <string.h>
+
+#include "core/io/workload_private.h"
+
+enum { NEAREST_TRIED = 8 }; /* generations compared for "nearest" */
+
+/* A stretch of one read with the same legal content. */
+struct stretch {
+  const unsigned char *data;
+  uint64_t offset;
+  size_t bytes;
+  struct sl_legal legal;
+};
+
+static struct sl_stamp stamp_at(const struct sl_run *run, uint64_t offset,
+                                uint32_t generation) {
+  struct sl_stamp stamp = run->spec->identity;
+  stamp.address = offset / SL_SECTOR_BYTES;
+  stamp.generation = generation;
+  return stamp;
+}
+
+/* The newest earlier visit of this run that wrote the record now read, in a
+ * mixed workload: then exactly its generation is right. */
+static bool written_before(const struct sl_run *run, uint32_t *generation) {
+  const struct sl_workload_spec *spec = run->spec;
+  if (spec->operation != SL_MIXED || spec->read_percent == 100) return false;
+  uint64_t visit = run->visit;
+  while (visit >= run->records &&
+         visit - run->records >= spec->first_visit) {
+    visit -= run->records;
+    if (sl_run_mixed_op(spec, visit) == SL_OP_WRITE) {
+      *generation =
+          spec->identity.generation + (uint32_t)(visit / run->records);
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The legal range that holds `offset`, or the first one behind it. */
+static size_t find_legal(const struct sl_workload_spec *spec,
+                         uint64_t offset) {
+  size_t low = 0, high = spec->legal_count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    const struct sl_legal *at = &spec->legal[middle];
+    if (at->offset + at->length <= offset) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/* What is legal at `offset`, and up to where: sets stretch->legal and cuts
+ * stretch->bytes.  Between the ranges of the table exactly the generation of
+ * the identity is right. */
+static void set_legal(const struct sl_run *run, struct stretch *stretch) {
+  const struct sl_workload_spec *spec = run->spec;
+  uint32_t generation = spec->identity.generation;
+  uint64_t end = stretch->offset + stretch->bytes;
+  bool here = written_before(run, &generation);
+  stretch->legal = (struct sl_legal){.offset = stretch->offset,
+                                     .length = stretch->bytes,
+                                     .generation_min = generation,
+                                     .generation_max = generation};
+  if (here || !spec->legal) return;
+  size_t i = find_legal(spec, stretch->offset);
+  if (i == spec->legal_count) return;
+  const struct sl_legal *legal = &spec->legal[i];
+  if (legal->offset <= stretch->offset) {
+    stretch->legal = *legal;
+    if (legal->offset + legal->length < end) {
+      end = legal->offset + legal->length;
+    }
+  } else if (legal->offset < end) {
+    end = legal->offset;
+  }
+  stretch->bytes = (size_t)(end - stretch->offset);
+}
+
+/* The legal sector that is nearest to what was found, for the evidence. */
+static void nearest(const struct sl_run *run, const unsigned char *found,
+                    uint64_t offset, const struct sl_legal *legal,
+                    const struct sl_verdict *verdict,
+                    struct sl_bad_sector *bad) {
+  uint32_t generation = legal->generation_max;
+  uint32_t low = legal->generation_min;
+  if (generation - low >= NEAREST_TRIED) low = generation - NEAREST_TRIED + 1;
+  if (verdict->has_header &&
+      verdict->found.generation >= legal->generation_min &&
+      verdict->found.generation <= legal->generation_max) {
+    low = generation = verdict->found.generation;
+  }
+  size_t best = SIZE_MAX;
+  for (uint32_t g = generation;; g--) {
+    struct sl_stamp stamp = stamp_at(run, offset, g);
+    unsigned char sector[SL_SECTOR_BYTES];
+    sl_stamp_fill(sector, 1, &stamp);
+    size_t different = 0;
+    for (size_t i = 0; i < SL_SECTOR_BYTES; i++) {
+      different += sector[i] != found[i];
+    }
+    if (different < best) {
+      best = different;
+      bad->expected = stamp;
+      memcpy(bad->wanted, sector, sizeof(sector));
+    }
+    if (g == low) break;
+  }
+}
+
+static void count_bad(struct sl_run *run, const unsigned char *found,
+                      uint64_t offset, const struct sl_legal *legal,
+                      const struct sl_verdict *verdict) {
+  struct sl_workload_result *result = run->result;
+  result->damage[verdict->damage]++;
+  result->bad_sectors++;
+  atomic_store_explicit(&run->progress->bad_sectors, result->bad_sectors,
+                        memory_order_relaxed);
+  if (result->bad_count >= run->spec->bad_kept) return;
+  struct sl_bad_sector *bad = &result->bad[result->bad_count++];
+  bad->offset = offset;
+  bad->verdict = *verdict;
+  memcpy(bad->found, found, SL_SECTOR_BYTES);
+  nearest(run, found, offset, legal, verdict, bad);
+}
+
+static bool all_zero(const unsigned char *data, size_t bytes) {
+  return data[0] == 0 && memcmp(data, data + 1, bytes - 1) == 0;
+}
+
+/* Judges one sector that is not what was expected.  Returns the generation to
+ * expect next. */
+static uint32_t judge(struct sl_run *run, const unsigned char *sector,
+                      uint64_t offset, const struct sl_legal *legal,
+                      uint32_t generation) {
+  struct sl_workload_result *result = run->result;
+  result->verified_sectors++;
+  if (legal->zero_ok && all_zero(sector, SL_SECTOR_BYTES)) {
+    result->zero_sectors++;
+    return generation;
+  }
+  struct sl_stamp expected = stamp_at(run, offset, legal->generation_max);
+  struct sl_verdict verdict;
+  sl_stamp_judge(sector, &expected, legal, &verdict);
+  if (verdict.damage != SL_DAMAGE_NONE) {
+    count_bad(run, sector, offset, legal, &verdict);
+    return generation;
+  }
+  if (verdict.found.generation < legal->generation_max) {
+    result->old_sectors++;
+  }
+  return verdict.found.generation;
+}
+
+static void verify_stretch(struct sl_run *run, const struct stretch *stretch) {
+  const struct sl_legal *legal = &stretch->legal;
+  size_t sectors = stretch->bytes / SL_SECTOR_BYTES, at = 0;
+  uint32_t generation = legal->generation_max;
+  for (;;) {
+    uint64_t offset = stretch->offset + (uint64_t)at * SL_SECTOR_BYTES;
+    const unsigned char *data = stretch->data + at * SL_SECTOR_BYTES;
+    struct sl_stamp first = stamp_at(run, offset, generation);
+    size_t good = sl_stamp_compare(data, sectors - at, &first);
+    run->result->verified_sectors += good;
+    if (generation < legal->generation_max) run->result->old_sectors += good;
+    at += good;
+    if (at == sectors) return;
+    generation = judge(run, data + good * SL_SECTOR_BYTES,
+                       offset + (uint64_t)good * SL_SECTOR_BYTES, legal,
+                       generation);
+    if (++at == sectors) return;
+  }
+}
+
+/* The end of a file that is no multiple of a sector: the missing part of its
+ * last sector is taken as it should be, under the generation found. */
+static void verify_rest(struct sl_run *run, const struct stretch *stretch) {
+  unsigned char sector[SL_SECTOR_BYTES];
+  const struct sl_legal *legal = &stretch->legal;
+  uint32_t generation = legal->generation_max;
+  if (legal->zero_ok && all_zero(stretch->data, stretch->bytes)) {
+    run->result->verified_sectors++;
+    run->result->zero_sectors++;
+    return;
+  }
+  for (uint32_t g = generation;; g--) {
+    struct sl_stamp stamp = stamp_at(run, stretch->offset, g);
+    sl_stamp_fill(sector, 1, &stamp);
+    if (memcmp(sector, stretch->data, stretch->bytes) == 0) break;
+    if (g == legal->generation_min || generation - g >= NEAREST_TRIED) {
+      stamp.generation = generation;
+      sl_stamp_fill(sector, 1, &stamp);
+      break;
+    }
+  }
+  memcpy(sector, stretch->data, stretch->bytes);
+  judge(run, sector, stretch->offset, legal, generation);
+}
+
+void sl_run_verify(struct sl_run *run, const struct sl_step *step) {
+  size_t whole = step->moved - step->moved % SL_SECTOR_BYTES, done = 0;
+  while (done < step->moved) {
+    bool rest = done == whole;
+    struct stretch stretch = {.data = run->buffer.data + done,
+                              .offset = step->offset + done,
+                              .bytes = rest ? step->moved - whole
+                                            : whole - done};
+    set_legal(run, &stretch);
+    if (rest) {
+      verify_rest(run, &stretch);
+    } else {
+      verify_stretch(run, &stretch);
+    }
+    done += stretch.bytes;
+  }
+  run->last_ns = sl_run_now(run);
+  run->result->verify_ns += run->last_ns - step->stop_ns;
+}
