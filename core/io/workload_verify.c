@@ -88,35 +88,28 @@ static void set_legal(const struct sl_run *run, struct stretch *stretch) {
   stretch->bytes = (size_t)(end - stretch->offset);
 }
 
-/* The legal sector that is nearest to what was found, for the evidence. */
-static void nearest(const struct sl_run *run, const unsigned char *found,
-                    uint64_t offset, const struct sl_legal *legal,
-                    const struct sl_verdict *verdict,
-                    struct sl_bad_sector *bad) {
-  uint32_t generation = legal->generation_max;
-  uint32_t low = legal->generation_min;
-  if (generation - low >= NEAREST_TRIED) low = generation - NEAREST_TRIED + 1;
-  if (verdict->has_header &&
-      verdict->found.generation >= legal->generation_min &&
-      verdict->found.generation <= legal->generation_max) {
-    low = generation = verdict->found.generation;
-  }
-  size_t best = SIZE_MAX;
-  for (uint32_t g = generation;; g--) {
-    struct sl_stamp stamp = stamp_at(run, offset, g);
-    unsigned char sector[SL_SECTOR_BYTES];
+/* Of the legal sectors at `offset` the one that differs from the first
+ * `bytes` of `found` in the fewest bytes, newest first. */
+static struct sl_stamp nearest(const struct sl_run *run,
+                               const unsigned char *found, size_t bytes,
+                               uint64_t offset, const struct sl_legal *legal,
+                               unsigned char *sector) {
+  struct sl_stamp best = stamp_at(run, offset, legal->generation_max);
+  size_t least = SIZE_MAX;
+  for (uint32_t n = 0; n < NEAREST_TRIED; n++) {
+    uint32_t generation = legal->generation_max - n;
+    struct sl_stamp stamp = stamp_at(run, offset, generation);
     sl_stamp_fill(sector, 1, &stamp);
     size_t different = 0;
-    for (size_t i = 0; i < SL_SECTOR_BYTES; i++) {
-      different += sector[i] != found[i];
+    for (size_t i = 0; i < bytes; i++) different += sector[i] != found[i];
+    if (different < least) {
+      least = different;
+      best = stamp;
     }
-    if (different < best) {
-      best = different;
-      bad->expected = stamp;
-      memcpy(bad->wanted, sector, sizeof(sector));
-    }
-    if (g == low) break;
+    if (generation == legal->generation_min) break;
   }
+  sl_stamp_fill(sector, 1, &best);
+  return best;
 }
 
 static void count_bad(struct sl_run *run, const unsigned char *found,
@@ -132,7 +125,8 @@ static void count_bad(struct sl_run *run, const unsigned char *found,
   bad->offset = offset;
   bad->verdict = *verdict;
   memcpy(bad->found, found, SL_SECTOR_BYTES);
-  nearest(run, found, offset, legal, verdict, bad);
+  bad->expected = nearest(run, found, SL_SECTOR_BYTES, offset, legal,
+                          bad->wanted);
 }
 
 static bool all_zero(const unsigned char *data, size_t bytes) {
@@ -184,28 +178,18 @@ static void verify_stretch(struct sl_run *run, const struct stretch *stretch) {
 }
 
 /* The end of a file that is no multiple of a sector: the missing part of its
- * last sector is taken as it should be, under the generation found. */
+ * last sector is taken to be as it should. */
 static void verify_rest(struct sl_run *run, const struct stretch *stretch) {
   unsigned char sector[SL_SECTOR_BYTES];
   const struct sl_legal *legal = &stretch->legal;
-  uint32_t generation = legal->generation_max;
   if (legal->zero_ok && all_zero(stretch->data, stretch->bytes)) {
-    run->result->verified_sectors++;
-    run->result->zero_sectors++;
-    return;
+    memset(sector, 0, sizeof(sector));
+  } else {
+    nearest(run, stretch->data, stretch->bytes, stretch->offset, legal,
+            sector);
+    memcpy(sector, stretch->data, stretch->bytes);
   }
-  for (uint32_t g = generation;; g--) {
-    struct sl_stamp stamp = stamp_at(run, stretch->offset, g);
-    sl_stamp_fill(sector, 1, &stamp);
-    if (memcmp(sector, stretch->data, stretch->bytes) == 0) break;
-    if (g == legal->generation_min || generation - g >= NEAREST_TRIED) {
-      stamp.generation = generation;
-      sl_stamp_fill(sector, 1, &stamp);
-      break;
-    }
-  }
-  memcpy(sector, stretch->data, stretch->bytes);
-  judge(run, sector, stretch->offset, legal, generation);
+  judge(run, sector, stretch->offset, legal, legal->generation_max);
 }
 
 void sl_run_verify(struct sl_run *run, const struct sl_step *step) {
