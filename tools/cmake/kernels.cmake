@@ -18,7 +18,6 @@ endif()
 # GCC packs the table look-ups of this one into vectors, which is slower.
 storlua_kernel(core/io/stamp_scalar.c -fno-tree-vectorize
   -fno-tree-slp-vectorize -funroll-loops)
-storlua_kernel(core/io/stamp_scalar.c)
 
 # Pairs of counters are not worth a vector: moving them in and out costs more
 # instructions than it saves.
