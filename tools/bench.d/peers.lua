@@ -9,15 +9,7 @@ local peers = {
   programs = nil, -- folder of bare_pread and start_up
 }
 
-local function run(argv)
-  local result = process.run(argv)
-  if result.code ~= 0 then
-    error(("%s ended with %s:\n%s%s"):format(table.concat(argv, " "), tostring(result.code),
-      result.stdout, result.stderr), 0)
-  end
-  return result
-end
-peers.run = run
+local run = process.run
 
 local found = {}
 --- Whether a program of the distribution is there.
@@ -25,7 +17,7 @@ local found = {}
 ---@return boolean
 function peers.have(name)
   if found[name] == nil then
-    found[name] = process.run { "sh", "-c", "command -v " .. name }.code == 0
+    found[name] = process.try_run { "which", name }.code == 0
   end
   return found[name]
 end

@@ -27,15 +27,17 @@ end
 --- a number, or a table of numbers by metric, or nil and a reason.
 ---@param variants table[]
 ---@param count integer
+---@param before? fun() runs before each of them, untimed
 ---@return table<string, table<string, number[]>> samples by variant and metric
 ---@return table<string, string> missing reason by variant
-function rounds.measure(variants, count)
+function rounds.measure(variants, count, before)
   local samples, missing = {}, {}
   for _, variant in ipairs(variants) do samples[variant.name] = {} end
   for round = 1, count do
     for i = 1, #variants do
       local variant = variants[round % 2 == 1 and i or #variants + 1 - i]
       if not missing[variant.name] then
+        if before then before() end
         local value, reason = variant.run(round)
         if value == nil then missing[variant.name] = reason or "no value" end
         if type(value) == "number" then value = { rate = value } end
