@@ -28,9 +28,7 @@ NO_STACK_CHECK int64_t sl_monotonic_ns(void) {
   return read_ns(CLOCK_MONOTONIC);
 }
 
-NO_STACK_CHECK int64_t sl_boottime_ns(void) {
-  return read_ns(CLOCK_BOOTTIME);
-}
+NO_STACK_CHECK int64_t sl_boottime_ns(void) { return read_ns(CLOCK_BOOTTIME); }
 
 char *sl_wall_text(char *text, size_t size) {
   struct timespec t;

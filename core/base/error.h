@@ -19,8 +19,8 @@ enum {
 };
 
 struct sl_error {
-  int code;        /* negative errno; 0 means that nothing failed */
-  int64_t offset;  /* byte offset of the operation, -1 where it has none */
+  int code;       /* negative errno; 0 means that nothing failed */
+  int64_t offset; /* byte offset of the operation, -1 where it has none */
   char op[SL_ERROR_OP_BYTES];     /* system call or step: "pread", "open" */
   char path[SL_ERROR_PATH_BYTES]; /* may be empty; long paths keep the tail */
   char hint[SL_ERROR_HINT_BYTES]; /* what to do; may be empty */
@@ -29,8 +29,8 @@ struct sl_error {
 /* Fills *e and returns `code`, so that `return sl_error_set(...)` reads well.
  * `code` is a negative errno; `path` may be NULL; `offset` -1 for none.
  * `e` may be NULL: then only the code is passed on. */
-int sl_error_set(struct sl_error *e, int code, const char *op,
-                 const char *path, int64_t offset);
+int sl_error_set(struct sl_error *e, int code, const char *op, const char *path,
+                 int64_t offset);
 
 /* Adds the advice for the user to an error that is already set. */
 void sl_error_hint(struct sl_error *e, const char *format, ...)

@@ -20,8 +20,8 @@ enum {
   SL_HISTOGRAM_SUB = 1 << SL_HISTOGRAM_BITS,
   SL_HISTOGRAM_TOP = 47,
   /* values < 128, then one group of 128 per power of two 2^7 .. 2^46 */
-  SL_HISTOGRAM_BUCKETS = SL_HISTOGRAM_SUB * (SL_HISTOGRAM_TOP -
-                                             SL_HISTOGRAM_BITS + 1)
+  SL_HISTOGRAM_BUCKETS =
+      SL_HISTOGRAM_SUB * (SL_HISTOGRAM_TOP - SL_HISTOGRAM_BITS + 1)
 };
 
 struct sl_histogram {

@@ -26,8 +26,8 @@ enum sl_order_kind {
 struct sl_order {
   enum sl_order_kind kind;
   uint64_t records;
-  uint64_t stride;    /* strided: records between two visits */
-  uint64_t mask;      /* random: domain - 1, a power of two less one */
+  uint64_t stride; /* strided: records between two visits */
+  uint64_t mask;   /* random: domain - 1, a power of two less one */
   uint64_t multiply[3];
   uint64_t add[3];
   unsigned shift;

@@ -40,9 +40,7 @@ static bool cpu_has_vaes(void) {
 #endif
 }
 
-static bool always(void) {
-  return true;
-}
+static bool always(void) { return true; }
 
 /* Fastest first. */
 static const struct {
@@ -78,9 +76,7 @@ static const struct sl_stamp_kernel *kernel_in_use(void) {
   return atomic_load_explicit(&chosen, memory_order_acquire);
 }
 
-const char *sl_stamp_kernel(void) {
-  return kernel_in_use()->name;
-}
+const char *sl_stamp_kernel(void) { return kernel_in_use()->name; }
 
 void sl_stamp_fill(void *data, size_t sectors, const struct sl_stamp *first) {
   kernel_in_use()->fill(data, sectors, first);

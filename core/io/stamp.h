@@ -34,7 +34,7 @@ enum {
 #define SL_STAMP_MAGIC UINT32_C(0x31534c53)
 
 struct sl_stamp {
-  uint64_t address;    /* sector number */
+  uint64_t address; /* sector number */
   uint32_t run;
   uint32_t generation; /* 1 is the first; 0 never written */
   uint32_t target;
@@ -80,8 +80,8 @@ const char *sl_damage_name(enum sl_damage damage);
  * rewrite that was cut, both the old and the new one are; after the first
  * layout that was cut, so is a sector that was never written. */
 struct sl_legal {
-  uint64_t offset;     /* byte offset in the target */
-  uint64_t length;     /* bytes */
+  uint64_t offset; /* byte offset in the target */
+  uint64_t length; /* bytes */
   uint32_t generation_min;
   uint32_t generation_max;
   bool zero_ok;
@@ -89,13 +89,13 @@ struct sl_legal {
 
 struct sl_verdict {
   enum sl_damage damage;
-  struct sl_stamp found;  /* valid when has_header */
-  bool has_header;        /* magic and check are right */
+  struct sl_stamp found; /* valid when has_header */
+  bool has_header;       /* magic and check are right */
   /* Against the sector that the damage is told from: the nearest one for
    * flips, the one whose beginning is there for torn, else the nearest legal
    * one. */
-  uint32_t first_bad;     /* byte in the sector, 512 when none */
-  uint32_t bits;          /* bits that differ */
+  uint32_t first_bad; /* byte in the sector, 512 when none */
+  uint32_t bits;      /* bits that differ */
 };
 
 /* Judges one sector at `data`: `expected` is what should be there, with any

@@ -20,9 +20,7 @@ struct call {
   __m128i h1, p, a, b;
 };
 
-static inline __m128i load(const void *at) {
-  return _mm_loadu_si128(at);
-}
+static inline __m128i load(const void *at) { return _mm_loadu_si128(at); }
 
 static struct call start(const struct sl_stamp *first) {
   struct call c;
