@@ -13,6 +13,10 @@ local host = {}
 function host.main(argv)
   local ok, result = scheduler.run(cli.main, argv)
   if ok then return math.tointeger(result) or 0 end
+  if cli.is_usage(result) then
+    io.stderr:write("storlua: ", result.message, "\n")
+    return 2
+  end
   io.stderr:write("storlua: ", tostring(result), "\n")
   local traceback = scheduler.traceback(result)
   if traceback then io.stderr:write(traceback, "\n") end

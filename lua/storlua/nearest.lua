@@ -9,10 +9,10 @@ local nearest = {}
 ---@param b string
 ---@return integer
 function nearest.distance(a, b)
-  local before, previous, current = {}, {}, {}
+  local before, previous = {}, {}
   for j = 0, #b do previous[j] = j end
   for i = 1, #a do
-    current = { [0] = i }
+    local current = { [0] = i }
     for j = 1, #b do
       local cost = a:byte(i) == b:byte(j) and 0 or 1
       local best = math.min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + cost)

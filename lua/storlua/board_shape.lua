@@ -1,0 +1,130 @@
+-- SPDX-License-Identifier: MIT
+--- What a board file may contain; every error names the field.
+
+local nearest = require("storlua.nearest")
+local quantity = require("storlua.quantity")
+local shape = require("storlua.shape")
+
+local board_shape = {}
+
+--- In the order in which a device is matched against them.
+board_shape.ROLES = { "emmc", "sd", "nvme", "usb", "ram", "ddr", "net" }
+
+local STATISTICS = { min = true, max = true, mean = true, last = true }
+
+-- A size as number or text; becomes bytes in the field itself.
+local function bytes(owner, field, where)
+  local value = owner[field]
+  if value == nil then return end
+  local parsed, why = math.tointeger(value), "must be whole"
+  if type(value) == "string" then parsed, why = quantity.parse("size", value) end
+  if not parsed or parsed < 0 then
+    shape.fail(where .. "." .. field, "'%s': %s", tostring(value), why or "must not be negative")
+  end
+  owner[field] = parsed
+end
+
+local function copy(value)
+  if type(value) ~= "table" then return value end
+  local result = {}
+  for key, element in pairs(value) do result[key] = copy(element) end
+  return result
+end
+
+local function text_or_list(value, where)
+  if type(value) ~= "string" then shape.strings(value, where) end
+end
+
+local function check_applies_to(applies_to, where)
+  shape.check(applies_to, where, {
+    operation = "string", order = text_or_list, engine = text_or_list, direct = "boolean",
+    record_bytes_min = "number|string", record_bytes_max = "number|string",
+  })
+  local operation = applies_to.operation
+  if operation and operation ~= "read" and operation ~= "write" and operation ~= "mixed" then
+    shape.fail(where .. ".operation", "must be read, write or mixed, not '%s'", operation)
+  end
+  bytes(applies_to, "record_bytes_min", where)
+  bytes(applies_to, "record_bytes_max", where)
+end
+
+local function check_limit(limit, where)
+  shape.check(limit, where, {
+    metric = "!string", statistic = "string", min = "number", max = "number", unit = "string",
+    applies_to = "table", each = "string", note = "string",
+  })
+  if not limit.metric:find("^[%w_.-]+$") then
+    shape.fail(where .. ".metric", "'%s' is no name of a metric", limit.metric)
+  end
+  limit.statistic = limit.statistic or "p50"
+  if not STATISTICS[limit.statistic] and not limit.statistic:find("^p%d%d?$") then
+    shape.fail(where .. ".statistic", "must be min, max, mean, last or p50, p99 …, not '%s'",
+      limit.statistic)
+  end
+  if not limit.min and not limit.max then shape.fail(where, "needs min or max") end
+  for _, bound in ipairs { "min", "max" } do
+    local value = limit[bound]
+    if value and not (value > 0 and value < math.huge) then
+      shape.fail(where .. "." .. bound, "must be more than 0 and finite")
+    end
+  end
+  if limit.min and limit.max and limit.min > limit.max then
+    shape.fail(where .. ".min", "is above max")
+  end
+  if limit.each and limit.each ~= "size" then
+    shape.fail(where .. ".each", "can only be \"size\"")
+  end
+  limit.applies_to = limit.applies_to or {}
+  check_applies_to(limit.applies_to, where .. ".applies_to")
+end
+
+local function check_sensor(sensor, where)
+  shape.check(sensor, where, { metric = "!string", unit = "string", read = "!function" })
+end
+
+local function check_size(role, where)
+  if not role.size then return end
+  shape.check(role.size, where .. ".size", { min = "number|string", max = "number|string" })
+  bytes(role.size, "min", where .. ".size")
+  bytes(role.size, "max", where .. ".size")
+end
+
+local function check_role(role, where)
+  shape.check(role, where, {
+    host = text_or_list, type = text_or_list, manufacturer = text_or_list, name = text_or_list,
+    label = text_or_list, size = "table", scratch = "string", rated_write = "number|string",
+    limits = "table", sensors = "table", kernel = "table",
+  })
+  check_size(role, where)
+  bytes(role, "rated_write", where)
+  role.limits, role.sensors = role.limits or {}, role.sensors or {}
+  shape.list(role.limits, where .. ".limits", check_limit)
+  shape.list(role.sensors, where .. ".sensors", check_sensor)
+  role.kernel = role.kernel or {}
+  shape.check(role.kernel, where .. ".kernel", {
+    names = shape.strings, patterns = shape.strings, ignore = shape.strings,
+  })
+end
+
+--- Checks what a board file returned and fills in what it left out.
+---@param given any
+---@return table a checked copy
+function board_shape.check(given)
+  local board = copy(given)
+  shape.check(board, "", {
+    name = "!string", summary = "string", compatible = shape.strings, roles = "table",
+  })
+  board.compatible, board.roles = board.compatible or {}, board.roles or {}
+  local known = {}
+  for _, name in ipairs(board_shape.ROLES) do known[name] = true end
+  for name, role in pairs(board.roles) do
+    if not known[name] then
+      shape.fail("roles." .. tostring(name), "is no role%s", type(name) == "string"
+        and nearest.hint(name, board_shape.ROLES) or "")
+    end
+    check_role(role, "roles." .. name)
+  end
+  return board
+end
+
+return board_shape

@@ -1,0 +1,71 @@
+-- SPDX-License-Identifier: MIT
+--- `storlua list`: the scripts that are found by name, with their summaries.
+--- Only a file that says it returns a procedure is executed: loading one is
+--- harmless, a plain script would run.
+
+local options = require("storlua.options")
+local procedure = require("storlua.procedure")
+local script = require("storlua.script")
+
+local catalog = {}
+
+local function summary_of(found)
+  if not found.content:find("return%s+storlua%.procedure") then return "(a plain script)" end
+  local path = package.path
+  script.set_package_path(found)
+  local ok, result = pcall(function() return script.compile(found)() end)
+  package.path = path
+  if not ok then return "(does not load: " .. tostring(result) .. ")" end
+  return procedure.is(result) and result.summary or "(a plain script)"
+end
+
+local function list_folder(folder, seen)
+  local directory = require("storlua.core.directory")
+  local names, message = directory.list(folder)
+  if not names then options.usage("%s", message) end
+  for _, name in ipairs(names) do
+    if name:find("%.lua$") and not seen[name] then
+      seen[name] = { folder = folder }
+    end
+  end
+end
+
+--- All scripts found by name, sorted: name, summary, folder (nil: bundled).
+---@param script_dir? string
+---@return table[]
+function catalog.entries(script_dir)
+  local seen, entries = {}, {}
+  for _, folder in ipairs(script.folders(script_dir)) do list_folder(folder, seen) end
+  for _, file in ipairs(require("storlua.core.embedded").list()) do
+    local name = file:match("^scripts/([^/]+%.lua)$")
+    if name and not seen[name] then seen[name] = {} end
+  end
+  for name, where in pairs(seen) do
+    local found
+    if where.folder then
+      found = script.find(where.folder .. "/" .. name)
+    else
+      found = script.bundled(name)
+    end
+    entries[#entries + 1] = { name = name, summary = summary_of(found), folder = where.folder }
+  end
+  table.sort(entries, function(a, b) return a.name < b.name end)
+  return entries
+end
+
+---@param argv string[] words after "list"
+---@param host_opt? table
+---@return integer exit code
+function catalog.main(argv, host_opt)
+  if argv[1] then options.usage("list: unexpected argument '%s'", argv[1]) end
+  local entries = catalog.entries(host_opt and host_opt.script_dir)
+  local column = 0
+  for _, entry in ipairs(entries) do column = math.max(column, #entry.name) end
+  for _, entry in ipairs(entries) do
+    io.stdout:write(("%-" .. column .. "s  %s%s\n"):format(entry.name, entry.summary,
+      entry.folder and "  [" .. entry.folder .. "]" or ""))
+  end
+  return 0
+end
+
+return catalog

@@ -1,0 +1,142 @@
+-- SPDX-License-Identifier: MIT
+--- A procedure: data first, then one function. The table is checked when the
+--- script is loaded, before anything runs; see docs/procedure.md.
+
+local errors = require("storlua.errors")
+local options = require("storlua.options")
+local run_options = require("storlua.run_options")
+local shape = require("storlua.shape")
+
+local procedure = {}
+
+---@class storlua.Procedure
+---@field summary string
+---@field description? string
+---@field usage? string help of a procedure with a foreign command line
+---@field options? storlua.Options nil when `arguments` is a function
+---@field arguments? fun(argv: string[]): table
+---@field thresholds? table|fun(opt: table, board: table): table
+---@field cases? string[]|fun(opt: table): string[]
+---@field informational boolean
+---@field run fun(t: table, opt: table)
+local Procedure = {}
+Procedure.__index = Procedure
+Procedure.__name = "storlua.Procedure"
+
+local function check_case_id(id, where)
+  if type(id) ~= "string" then shape.fail(where, "must be a text") end
+  for segment in (id .. "."):gmatch("(.-)%.") do
+    if not segment:find("^[%w_-]+$") then
+      shape.fail(where, "'%s' is no case id: letters, digits, _ and - joined by dots", id)
+    end
+  end
+end
+
+local function check_cases(cases, where)
+  if type(cases) == "function" then return end
+  shape.list(cases, where, check_case_id)
+end
+
+local function check_threshold(entry, where)
+  local text = entry
+  if type(entry) == "table" then
+    shape.check(entry, where, {
+      metric = "!string", rule = "!string", abort = "boolean", after = "number",
+    })
+    text = entry.metric .. " " .. entry.rule
+  elseif type(entry) ~= "string" then
+    shape.fail(where, "must be a text or a table, not %s", type(entry))
+  end
+  local found, threshold = pcall(require, "storlua.threshold")
+  if not found then return end
+  local ok, err = pcall(threshold.parse, text)
+  if not ok then shape.fail(where, "%s", tostring(err)) end
+end
+
+local function check_thresholds(thresholds, where)
+  if type(thresholds) == "function" then return end
+  shape.list(thresholds, where, check_threshold)
+end
+
+local function check_arguments(arguments, where)
+  if arguments ~= "declared" and type(arguments) ~= "function" then
+    shape.fail(where, "must be \"declared\" or a function")
+  end
+end
+
+local FIELDS = {
+  summary = "!string", description = "string", usage = "string", options = "table",
+  arguments = check_arguments, thresholds = check_thresholds, cases = check_cases,
+  informational = "boolean", run = "!function",
+}
+
+local function build(fields)
+  shape.check(fields, "", FIELDS)
+  if fields.summary == "" or fields.summary:find("\n") then
+    shape.fail("summary", "must be one line of text")
+  end
+  local self = {}
+  for name, value in pairs(fields) do self[name] = value end
+  if type(fields.arguments) == "function" then
+    if fields.options then shape.fail("options", "is not used when arguments is a function") end
+  else
+    if fields.usage then shape.fail("usage", "is for procedures whose arguments is a function") end
+    self.arguments = nil
+    self.options = options.declare(fields.options or {}, "options", run_options.taken)
+  end
+  self.informational = fields.informational or false
+  return setmetatable(self, Procedure)
+end
+
+--- Checks the table of a procedure; an error names the field and the line of
+--- the call, and ends in exit code 2.
+---@param fields table
+---@param level integer of the caller, as in error()
+---@return storlua.Procedure
+function procedure.new(fields, level)
+  local ok, result = pcall(build, fields)
+  if ok then return result end
+  if not errors.is(result) then error(result, 0) end
+  local caller = debug.getinfo(level, "Sl")
+  errors.raise("DECLARATION", "%s:%d: procedure: %s", caller.short_src, caller.currentline,
+    result.message)
+end
+
+--- Tells whether a script returned a procedure.
+---@param value any
+---@return boolean
+function procedure.is(value)
+  return getmetatable(value) == Procedure
+end
+
+--- The entries of `thresholds` for these options and this board, checked.
+---@param opt table
+---@param board? table
+---@return table list of texts and tables as declared
+function Procedure:thresholds_for(opt, board)
+  local list = self.thresholds or {}
+  if type(list) ~= "function" then return list end
+  list = list(opt, board) or {}
+  check_thresholds(list, "thresholds")
+  return list
+end
+
+--- The ids that are known before the run, checked.
+---@param opt table
+---@return string[]
+function Procedure:cases_for(opt)
+  local cases = self.cases or {}
+  if type(cases) == "function" then cases = cases(opt) or {} end
+  check_cases(cases, "cases")
+  return cases
+end
+
+--- A threshold as one text.
+---@param entry string|table
+---@return string
+function procedure.threshold_text(entry)
+  if type(entry) == "string" then return entry end
+  return entry.metric .. " " .. entry.rule .. (entry.abort and " (ends the run)" or "")
+end
+
+return procedure
