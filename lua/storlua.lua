@@ -9,7 +9,7 @@ local storlua = {}
 ---@param fields table
 ---@return storlua.Procedure
 function storlua.procedure(fields)
-  return require("storlua.procedure").new(fields, 3)
+  return require("storlua.procedure").new(fields)
 end
 
 --- Ends with one line on stderr and exit code 2: for wrong arguments.

@@ -5,6 +5,7 @@
 local board_limits = require("storlua.board_limits")
 local board_shape = require("storlua.board_shape")
 local errors = require("storlua.errors")
+local fs = require("storlua.fs")
 local nearest = require("storlua.nearest")
 local source = require("storlua.source")
 
@@ -49,7 +50,7 @@ end
 
 -- The places of boards, the first one wins: {name → function that loads}.
 local function folder_boards(folder, into)
-  local names = require("storlua.core.directory").list(folder)
+  local names = fs.try_list(folder)
   for _, file in ipairs(names or {}) do
     local name = file:match("^(.+)%.lua$")
     if name and not into[name] then

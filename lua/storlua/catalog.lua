@@ -3,6 +3,7 @@
 --- Only a file that says it returns a procedure is executed: loading one is
 --- harmless, a plain script would run.
 
+local fs = require("storlua.fs")
 local options = require("storlua.options")
 local procedure = require("storlua.procedure")
 local script = require("storlua.script")
@@ -11,18 +12,15 @@ local catalog = {}
 
 local function summary_of(found)
   if not found.content:find("return%s+storlua%.procedure") then return "(a plain script)" end
-  local path = package.path
-  script.set_package_path(found)
+  script.enter(found)
   local ok, result = pcall(function() return script.compile(found)() end)
-  package.path = path
   if not ok then return "(does not load: " .. tostring(result) .. ")" end
   return procedure.is(result) and result.summary or "(a plain script)"
 end
 
 local function list_folder(folder, seen)
-  local directory = require("storlua.core.directory")
-  local names, message = directory.list(folder)
-  if not names then options.usage("%s", message) end
+  local names, err = fs.try_list(folder)
+  if not names then options.usage("%s", err.message) end
   for _, name in ipairs(names) do
     if name:find("%.lua$") and not seen[name] then
       seen[name] = { folder = folder }

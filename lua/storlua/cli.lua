@@ -27,7 +27,7 @@ local function run_script(argv, index, host_opt, host_given)
   local script = require("storlua.script")
   local found = script.find(argv[index], host_opt and host_opt.script_dir)
   local chunk = script.compile(found)
-  script.set_package_path(found)
+  script.enter(found)
   set_arg(argv, index)
   local arguments = table.move(argv, index + 1, #argv, 1, {})
   local result = chunk(table.unpack(arguments))
@@ -43,7 +43,7 @@ end
 local function run_code(argv, code, first)
   local chunk, message = load(code, "=(command line)", "t")
   if not chunk then errors.raise("USAGE", "%s", message) end
-  require("storlua.script").set_package_path({ dir = "." })
+  require("storlua.script").enter { path = "(command line)", dir = "." }
   set_arg(argv, 0)
   return exit_code(chunk(table.unpack(argv, first)))
 end

@@ -5,6 +5,7 @@
 local errors = require("storlua.errors")
 local options = require("storlua.options")
 local run_options = require("storlua.run_options")
+local script = require("storlua.script")
 local shape = require("storlua.shape")
 
 local procedure = {}
@@ -88,18 +89,16 @@ local function build(fields)
   return setmetatable(self, Procedure)
 end
 
---- Checks the table of a procedure; an error names the field and the line of
---- the call, and ends in exit code 2.
+--- Checks the table of a procedure; an error names the script and the field,
+--- and ends in exit code 2. (There is no line to name: `return
+--- storlua.procedure {…}` is a tail call.)
 ---@param fields table
----@param level integer of the caller, as in error()
 ---@return storlua.Procedure
-function procedure.new(fields, level)
+function procedure.new(fields)
   local ok, result = pcall(build, fields)
   if ok then return result end
   if not errors.is(result) then error(result, 0) end
-  local caller = debug.getinfo(level, "Sl")
-  errors.raise("DECLARATION", "%s:%d: procedure: %s", caller.short_src, caller.currentline,
-    result.message)
+  errors.raise("DECLARATION", "%s: procedure: %s", script.current or "?", result.message)
 end
 
 --- Tells whether a script returned a procedure.

@@ -88,10 +88,11 @@ function script.find(name, script_dir)
   return script.bundled(name) or script.bundled(name .. ".lua") or not_found(name)
 end
 
---- What `require` finds besides the library: the script's own folder, then
---- STORLUA_PATH.
+--- Prepares for running a script: what `require` finds besides the library is
+--- its own folder, then STORLUA_PATH; `script.current` is its path.
 ---@param found storlua.Script
-function script.set_package_path(found)
+function script.enter(found)
+  script.current = found.path
   local parts = {}
   if found.dir then
     parts[1] = found.dir .. "/?.lua"
