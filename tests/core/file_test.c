@@ -151,7 +151,7 @@ static void replace_is_atomic(void) {
     char *got;
     size_t length;
     if (sl_file_read_all(in_dir("a"), &got, &length, NULL) != 0) {
-      CHECK(!"the file is always there");
+      CHECK(false && "the file is always there");
       continue;
     }
     CHECK(length == 20000 || length == 9999);
