@@ -89,14 +89,15 @@ static int l_start(lua_State *L) {
   struct l_child *c = lua_newuserdatauv(L, sizeof *c, 0);
   *c = (struct l_child){NULL, l_host(L), LUA_NOREF};
   luaL_setmetatable(L, CHILD);
-  struct sl_stream **slots[3], *pipes[3];
+  struct l_stream *streams[3];
+  struct sl_stream *pipes[3];
   for (int i = 0; i < 3; i++)
-    l_stream_push(L, &slots[i]);
+    streams[i] = l_stream_push(L);
   struct sl_error e;
   if (sl_child_start(l_loop(L), &spec, on_change, c, &c->child, pipes, &e))
     return l_push_error(L, &e);
   for (int i = 0; i < 3; i++) { /* child in out err */
-    *slots[i] = pipes[i];
+    streams[i]->stream = pipes[i];
     if (pipes[i]) continue;
     lua_pushnil(L);
     lua_replace(L, i - 4);

@@ -3,21 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "bindings/error.h"
 #include "bindings/host/host.h"
+#include "core/run/serial.h"
 
 #define STREAM "storlua.stream"
-
-struct l_stream {
-  struct sl_stream *stream; /* NULL when closed */
-  struct sl_host *host;
-  int read_ref;  /* function for the read that waits, or LUA_NOREF */
-  int write_ref; /* the same for the write */
-  int data_ref;  /* the string that is being written */
-};
 
 static struct l_stream *check_stream(lua_State *L) {
   struct l_stream *s = luaL_checkudata(L, 1, STREAM);
@@ -77,16 +69,21 @@ static int l_read_stop(lua_State *L) {
   return 0;
 }
 
-static void on_written(void *user, int status) {
+void l_stream_written(void *user, int status) {
   struct l_stream *s = user;
   lua_State *L = s->host->L;
   drop(L, &s->data_ref);
   int nargs = 1;
   if (status < 0)
-    nargs = push_status(L, status, "write");
+    nargs = push_status(L, status, s->write_op);
   else
     lua_pushboolean(L, 1);
   call_once(s, &s->write_ref, nargs);
+}
+
+void l_stream_expect(lua_State *L, struct l_stream *s, const char *op) {
+  s->write_op = op;
+  s->write_ref = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
 /* write(text, fn) -> true when all of it was taken at once; false: fn will be
@@ -97,10 +94,10 @@ static int l_write(lua_State *L) {
   const char *text = luaL_checklstring(L, 2, &size);
   luaL_checktype(L, 3, LUA_TFUNCTION);
   lua_settop(L, 3);
-  int status = sl_stream_write(s->stream, text, size, on_written, s);
+  int status = sl_stream_write(s->stream, text, size, l_stream_written, s);
   if (status < 0) return push_status(L, status, "write");
   if (status == 0) {
-    s->write_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+    l_stream_expect(L, s, "write");
     s->data_ref = luaL_ref(L, LUA_REGISTRYINDEX);
   }
   lua_pushboolean(L, status);
@@ -139,21 +136,22 @@ static int l_tostring(lua_State *L) {
   return 1;
 }
 
-void l_stream_push(lua_State *L, struct sl_stream ***slot) {
+struct l_stream *l_stream_push(lua_State *L) {
   static const luaL_Reg methods[] = {
       {"read", l_read},           {"read_stop", l_read_stop},
       {"write", l_write},         {"close", l_close},
       {"__gc", l_gc},             {"__close", l_close},
       {"__tostring", l_tostring}, {NULL, NULL}};
   struct l_stream *s = lua_newuserdatauv(L, sizeof *s, 0);
-  *s = (struct l_stream){NULL, l_host(L), LUA_NOREF, LUA_NOREF, LUA_NOREF};
-  *slot = &s->stream;
+  *s = (struct l_stream){
+      NULL, l_host(L), "write", LUA_NOREF, LUA_NOREF, LUA_NOREF};
   if (luaL_newmetatable(L, STREAM)) {
     luaL_setfuncs(L, methods, 0);
     lua_pushvalue(L, -1);
     lua_setfield(L, -2, "__index");
   }
   lua_setmetatable(L, -2);
+  return s;
 }
 
 /* open(path, "r"|"w"|"rw") -> stream: a FIFO or a device, never waiting for
@@ -163,24 +161,35 @@ static int l_open(lua_State *L) {
   static const int flags[] = {O_RDONLY, O_WRONLY, O_RDWR};
   const char *path = l_check_path(L, 1);
   int mode = luaL_checkoption(L, 2, "r", modes);
-  struct sl_stream **slot;
   struct sl_error e;
-  l_stream_push(L, &slot);
+  struct l_stream *s = l_stream_push(L);
   int fd = open(path, flags[mode] | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) {
     sl_error_set(&e, -errno, "open", path, -1);
     return l_push_error(L, &e);
   }
-  if (sl_stream_open(l_loop(L), fd, slot, &e)) {
+  if (sl_stream_open(l_loop(L), fd, &s->stream, &e)) {
     close(fd);
     return l_push_error(L, &e);
   }
   return 1;
 }
 
+/* serial(path, baud) -> stream */
+static int l_serial(lua_State *L) {
+  const char *path = l_check_path(L, 1);
+  lua_Integer baud = luaL_checkinteger(L, 2);
+  struct sl_error e;
+  struct l_stream *s = l_stream_push(L);
+  if (sl_serial_open(l_loop(L), path, baud, &s->stream, &e))
+    return l_push_error(L, &e);
+  return 1;
+}
+
 int luaopen_storlua_core_stream(lua_State *L);
 int luaopen_storlua_core_stream(lua_State *L) {
-  static const luaL_Reg functions[] = {{"open", l_open}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"open", l_open}, {"serial", l_serial}, {NULL, NULL}};
   luaL_newlib(L, functions);
   return 1;
 }

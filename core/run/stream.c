@@ -122,8 +122,8 @@ int sl_stream_write(struct sl_stream *stream, const char *data, size_t size,
     if ((size_t)taken == size) return 1;
     buffer = uv_buf_init(bytes.out + taken, (unsigned)size - (unsigned)taken);
   }
-  int status =
-      uv_write(&stream->write, &stream->uv.stream, &buffer, 1, on_uv_written);
+  int status = uv_write(&stream->request.write, &stream->uv.stream, &buffer, 1,
+                        on_uv_written);
   if (status < 0) return status;
   stream->is_writing = true;
   stream->on_written = done;

@@ -20,7 +20,10 @@ struct sl_stream {
   bool is_closing;
   sl_stream_read_fn on_read; /* NULL while nobody reads */
   void *read_user;
-  uv_write_t write;
+  union {
+    uv_write_t write;
+    uv_connect_t connect; /* before any write */
+  } request;
   bool is_writing;
   sl_stream_write_fn on_written;
   void *write_user;
