@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/io/stamp.h"
 
+#include <pthread.h>
+
 #include "core/test.h"
 
 static const char *const kernels[] = {"scalar", "aes-ni", "vaes", "armv8-aes"};
@@ -78,6 +80,25 @@ static void selection(void) {
   CHECK(!sl_stamp_select("no such kernel"));
   CHECK_STR(sl_stamp_kernel(), "scalar");
   CHECK(sl_stamp_select(NULL));
+}
+
+static void *first_use(void *kernel) {
+  unsigned char sector[SL_SECTOR_BYTES];
+  sl_stamp_fill(sector, 1, &known);
+  *(const char **)kernel = sl_stamp_kernel();
+  return NULL;
+}
+
+/* Runs first, while no kernel is chosen yet. */
+static void threads_choose_at_once(void) {
+  pthread_t threads[4];
+  const char *names[4];
+  for (int i = 0; i < 4; i++)
+    CHECK_EQ(pthread_create(&threads[i], NULL, first_use, &names[i]), 0);
+  for (int i = 0; i < 4; i++)
+    pthread_join(threads[i], NULL);
+  for (int i = 0; i < 4; i++)
+    CHECK_STR(names[i], sl_stamp_kernel());
 }
 
 /* Every kernel writes the bytes of the scalar one, at any alignment and
@@ -186,6 +207,7 @@ static void data_looks_random(void) {
 }
 
 int main(void) {
+  RUN(threads_choose_at_once);
   RUN(known_answer);
   RUN(selection);
   RUN(kernels_agree);
