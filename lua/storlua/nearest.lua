@@ -38,6 +38,7 @@ function nearest.find(name, candidates)
     local allowed = math.max(2, #candidate // 3)
     local near = distance <= allowed and distance < #candidate
     local begins = #name >= 2 and candidate:sub(1, #name) == name
+    if begins then distance = distance - 0.5 end -- the likelier one of two as near
     if (near or begins) and (not best or distance < best_distance) then
       best, best_distance = candidate, distance
     end
