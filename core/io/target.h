@@ -52,6 +52,13 @@ int sl_target_check_alignment(const struct sl_target *target,
                               uint64_t record_bytes, uint64_t range_offset,
                               struct sl_error *e);
 
+/* Bytes of [offset, offset+length) that no medium holds, so that reading them
+ * is no I/O: holes, and extents that were allocated but never written (these
+ * only if `unwritten` is set: dirty pages may lie over them).  -1 when the
+ * file system does not tell, or for a device. */
+int64_t sl_target_unbacked(const struct sl_target *target, uint64_t offset,
+                           uint64_t length, bool unwritten);
+
 /* Closes; reports a failing close (a delayed write error). */
 int sl_target_close(struct sl_target *target, struct sl_error *e);
 

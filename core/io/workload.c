@@ -26,7 +26,7 @@ static void init_result(struct sl_workload_result *result) {
   sl_histogram_init(&result->read.latency);
   sl_histogram_init(&result->write.latency);
   sl_histogram_init(&result->flush_latency);
-  result->resident_before = -1;
+  result->resident_before = result->unbacked_before = -1;
   result->residency_source = "unknown";
 }
 
@@ -110,6 +110,11 @@ static int look_at_cache(struct sl_run *run, struct sl_error *e) {
                     &residency);
   result->resident_before = residency.resident_bytes;
   result->residency_source = residency.source;
+  if (reads) {
+    result->unbacked_before =
+        sl_target_unbacked(&run->target, run->range_offset, run->range_bytes,
+                           residency.resident_bytes == 0);
+  }
   if (reads && spec->require_cold && !run->target.is_direct &&
       residency.resident_bytes != 0) {
     sl_run_end(run, SL_END_NOT_COLD);

@@ -67,7 +67,9 @@ struct sl_workload_spec {
   uint64_t stride_records;
   enum sl_distribution distribution; /* reserved: SL_UNIFORM */
   uint64_t seed;
-  uint64_t first_visit;        /* start the order at this visit index */
+  uint64_t first_visit;        /* start here: visit v touches record
+                                  order(v % records) and writes generation
+                                  identity.generation + v / records */
 
   /* How much: the first limit reached ends it.  All zero: one pass.  Past the
    * end of a pass the order starts again, and writes get the next
@@ -83,8 +85,9 @@ struct sl_workload_spec {
   bool stamp;                  /* write stamps; else incompressible filler */
   bool verify;                 /* compare what was read */
   struct sl_stamp identity;    /* run, generation, target, writer */
-  const struct sl_legal *legal;  /* verify: sorted by offset, borrowed; NULL:
-                                    exactly identity.generation everywhere */
+  const struct sl_legal *legal;  /* verify: sorted by offset, borrowed; where
+                                    it says nothing, and when NULL, exactly
+                                    identity.generation */
   size_t legal_count;
   unsigned bad_kept;           /* bad sectors to keep whole, <= the maximum */
 
@@ -151,8 +154,9 @@ struct sl_workload_result {
   int64_t total_ns;        /* wall span, monotonic */
   int64_t fill_ns, verify_ns, pace_ns, open_ns;
   int64_t boot_start_ns;   /* CLOCK_BOOTTIME at the first operation */
-  uint64_t next_visit;     /* visits completed, counted from first_visit */
-  uint64_t passes;         /* whole passes */
+  uint64_t next_visit;     /* first_visit plus the visits completed, those of
+                              the ramp too: where a next run goes on */
+  uint64_t passes;         /* whole passes in this run */
   uint32_t generation_last; /* newest generation that was written */
 
   int64_t series_interval_ns;
@@ -179,6 +183,10 @@ struct sl_workload_result {
   int64_t resident_before;   /* bytes of the range in the page cache right
                                 before the first operation; -1 unknown */
   const char *residency_source; /* "cachestat", "mincore" or "unknown" */
+  int64_t unbacked_before;   /* reads: bytes of the range that no medium holds,
+                                so that reading them is no I/O: holes, and
+                                unwritten extents outside the cache; -1
+                                unknown */
   uint64_t file_bytes_after; /* st_size at the end */
 };
 
