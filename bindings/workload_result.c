@@ -4,16 +4,12 @@
 #include <lauxlib.h>
 
 #include "bindings/fields.h"
+#include "bindings/histogram.h"
 #include "bindings/workload.h"
 
 static void set_integer(lua_State *L, const char *key, uint64_t value) {
   lua_pushinteger(L, (lua_Integer)value);
   lua_setfield(L, -2, key);
-}
-
-static void set_item(lua_State *L, lua_Integer i, uint64_t value) {
-  lua_pushinteger(L, (lua_Integer)value);
-  lua_rawseti(L, -2, i);
 }
 
 static void push_error(lua_State *L, const struct sl_error *e) {
@@ -26,40 +22,6 @@ static void push_error(lua_State *L, const struct sl_error *e) {
   l_set_text(L, "message", sl_error_text(e, text, sizeof text));
 }
 
-/* The buckets as a sparse list: bucket, count, bucket, count … */
-static void set_buckets(lua_State *L, const struct sl_histogram *h) {
-  lua_Integer n = 0;
-  lua_newtable(L);
-  for (unsigned i = 0; i < SL_HISTOGRAM_BUCKETS; i++) {
-    if (!h->buckets[i]) continue;
-    set_item(L, ++n, i);
-    set_item(L, ++n, h->buckets[i]);
-  }
-  lua_setfield(L, -2, "histogram");
-}
-
-static void set_latency(lua_State *L, const struct sl_histogram *h) {
-  static const struct {
-    const char *key;
-    double percent;
-  } percentiles[] = {{"p50_ns", 50},     {"p90_ns", 90},
-                     {"p95_ns", 95},     {"p99_ns", 99},
-                     {"p999_ns", 99.9},  {"p9999_ns", 99.99}};
-  lua_createtable(L, 0, 11);
-  set_integer(L, "count", h->count);
-  if (h->count) {
-    set_integer(L, "min_ns", (uint64_t)h->min_ns);
-    set_integer(L, "mean_ns", (h->sum_ns + h->count / 2) / h->count);
-    set_integer(L, "max_ns", (uint64_t)h->max_ns);
-    for (size_t i = 0; i < sizeof percentiles / sizeof *percentiles; i++) {
-      int64_t ns = sl_histogram_percentile(h, percentiles[i].percent);
-      set_integer(L, percentiles[i].key, (uint64_t)ns);
-    }
-  }
-  set_buckets(L, h);
-  lua_setfield(L, -2, "latency");
-}
-
 static void set_tally(lua_State *L, const char *key,
                       const struct sl_tally *tally) {
   lua_createtable(L, 0, 8);
@@ -68,7 +30,8 @@ static void set_tally(lua_State *L, const char *key,
   set_integer(L, "short_calls", tally->short_calls);
   set_integer(L, "bytes", tally->bytes);
   set_integer(L, "io_ns", (uint64_t)tally->io_ns);
-  set_latency(L, &tally->latency);
+  l_push_histogram_summary(L, &tally->latency);
+  lua_setfield(L, -2, "latency");
   lua_setfield(L, -2, key);
 }
 
@@ -77,7 +40,8 @@ static void set_flush(lua_State *L, const struct sl_workload_result *r) {
   lua_createtable(L, 0, 4);
   set_integer(L, "count", r->flushes);
   set_integer(L, "ns", (uint64_t)r->flush_ns);
-  set_latency(L, &r->flush_latency);
+  l_push_histogram_summary(L, &r->flush_latency);
+  lua_setfield(L, -2, "latency");
   lua_setfield(L, -2, "flush");
 }
 
