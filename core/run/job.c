@@ -26,8 +26,9 @@ struct sl_job {
   unsigned holders;
   bool is_done;      /* loop thread */
   bool is_abandoned; /* loop thread writes under `lock` */
+  bool has_returned; /* job's thread writes under `lock` */
 
-  pthread_mutex_t lock; /* guards is_abandoned against the last report */
+  pthread_mutex_t lock; /* between abandoning and the thread's last report */
   atomic_bool cancelled;
   atomic_int thread_id;
   _Atomic(const char *) what;
@@ -38,6 +39,9 @@ struct sl_job {
 /* Delivered to a job's thread to end a blocking call; default-ignored, so a
  * stray one does no harm. */
 enum { WAKE_SIGNAL = SIGURG };
+
+/* Of the process, as it is the process that cannot end. */
+static atomic_uint abandoned_running;
 
 static void on_wake(int number) { (void)number; }
 
@@ -78,7 +82,11 @@ static void *thread_main(void *arg) {
   job->class->run(job, job->data);
   sl_job_enter(job, NULL, -1);
   pthread_mutex_lock(&job->lock);
-  if (!job->is_abandoned) uv_async_send(&job->async);
+  job->has_returned = true;
+  if (job->is_abandoned)
+    atomic_fetch_sub(&abandoned_running, 1);
+  else
+    uv_async_send(&job->async);
   pthread_mutex_unlock(&job->lock);
   return NULL;
 }
@@ -150,9 +158,14 @@ void sl_job_abandon(struct sl_job *job) {
   atomic_store(&job->cancelled, true);
   pthread_mutex_lock(&job->lock);
   job->is_abandoned = true;
+  if (!job->has_returned) atomic_fetch_add(&abandoned_running, 1);
   pthread_mutex_unlock(&job->lock);
   pthread_detach(job->thread);
   close_handle(job);
+}
+
+unsigned sl_job_abandoned_running(void) {
+  return atomic_load(&abandoned_running);
 }
 
 void sl_job_unref(struct sl_job *job) { let_go(job); }

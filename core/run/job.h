@@ -46,6 +46,10 @@ void sl_job_cancel(struct sl_job *job);
 /* Gives the job up: `done` will not be called.  Loop thread. */
 void sl_job_abandon(struct sl_job *job);
 
+/* How many given-up jobs have not come back: while there is one, the process
+ * may not be able to end. */
+unsigned sl_job_abandoned_running(void);
+
 /* The owner's last word.  Frees the job now or when its thread returns. */
 void sl_job_unref(struct sl_job *job);
 

@@ -1,7 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/run/loop.h"
 
+#include "core/run/stall.h"
 #include "core/run/timer_private.h"
+
+/* From here the loop is busy, until it waits again. */
+static void begin_turn(struct sl_loop *loop) {
+  atomic_store_explicit(&loop->turn_ns, sl_monotonic_ns(),
+                        memory_order_relaxed);
+}
+
+static void end_turn(struct sl_loop *loop) {
+  int64_t since_ns =
+      atomic_exchange_explicit(&loop->turn_ns, 0, memory_order_relaxed);
+  if (loop->stall && since_ns)
+    sl_stall_turn_ended(loop->stall, sl_monotonic_ns() - since_ns);
+}
+
+static void on_before_wait(uv_prepare_t *handle) { end_turn(handle->data); }
+
+static void on_after_wait(uv_check_t *handle) { begin_turn(handle->data); }
 
 int sl_loop_init(struct sl_loop *loop, int virtual_time, struct sl_error *e) {
   *loop = (struct sl_loop){0};
@@ -11,15 +29,25 @@ int sl_loop_init(struct sl_loop *loop, int virtual_time, struct sl_error *e) {
     sl_clock_init_virtual(&loop->clock);
   else
     sl_clock_init_real(&loop->clock);
-  atomic_store(&loop->turn_ns, sl_monotonic_ns());
+  uv_prepare_init(&loop->uv, &loop->before_wait);
+  uv_check_init(&loop->uv, &loop->after_wait);
+  loop->before_wait.data = loop->after_wait.data = loop;
+  uv_prepare_start(&loop->before_wait, on_before_wait);
+  uv_check_start(&loop->after_wait, on_after_wait);
+  uv_unref((uv_handle_t *)&loop->before_wait);
+  uv_unref((uv_handle_t *)&loop->after_wait);
+  begin_turn(loop);
   return 0;
 }
 
 static void run_uv(struct sl_loop *loop, uv_run_mode mode) {
-  atomic_store_explicit(&loop->turn_ns, 0, memory_order_relaxed);
+  end_turn(loop);
+  begin_turn(loop);
+  /* libuv skips a loop without active handles; a turn that does not wait
+   * must still take in what has arrived: a signal, a job's report. */
+  if (mode == UV_RUN_NOWAIT) uv_ref((uv_handle_t *)&loop->before_wait);
   uv_run(&loop->uv, mode);
-  atomic_store_explicit(&loop->turn_ns, sl_monotonic_ns(),
-                        memory_order_relaxed);
+  uv_unref((uv_handle_t *)&loop->before_wait);
 }
 
 int sl_loop_turn(struct sl_loop *loop, int wait) {
@@ -46,6 +74,8 @@ unsigned sl_loop_close(struct sl_loop *loop) {
     sl_timer_cancel(loop->timers);
     left++;
   }
+  uv_close((uv_handle_t *)&loop->before_wait, NULL);
+  uv_close((uv_handle_t *)&loop->after_wait, NULL);
   uv_run(&loop->uv, UV_RUN_NOWAIT); /* close callbacks that are due */
   uv_walk(&loop->uv, close_leftover, &left);
   while (uv_run(&loop->uv, UV_RUN_NOWAIT))

@@ -14,9 +14,13 @@
 #include "core/base/error.h"
 
 struct sl_timer;
+struct sl_stall;
 
 struct sl_loop {
   uv_loop_t uv;
+  uv_prepare_t before_wait; /* these two mark where a turn ends and begins */
+  uv_check_t after_wait;
+  struct sl_stall *stall;   /* NULL without a stall watch */
   struct sl_clock clock;
   struct sl_timer *timers;  /* armed virtual timers, soonest first */
   unsigned handles;         /* open handles of ours: timers, jobs, children */
