@@ -22,12 +22,57 @@ int l_host_pcall(lua_State *L, int nargs, int nresults) {
   return status;
 }
 
+static void report_failure(struct sl_host *host) { /* text */
+  lua_State *L = host->L;
+  int ref = host->on[L_HOST_FAILURE];
+  if (ref == LUA_NOREF) {
+    lua_writestringerror("storlua: in a callback: %s\n", lua_tostring(L, -1));
+  } else {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, ref);      /* text fn */
+    lua_pushvalue(L, -2);                        /* text fn text */
+    if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1); /* text */
+  }
+  lua_pop(L, 1);
+}
+
 void l_host_call(struct sl_host *host, int ref, int nargs) {
   lua_State *L = host->L;
   lua_rawgeti(L, LUA_REGISTRYINDEX, ref);
   lua_insert(L, -1 - nargs);
-  if (l_host_pcall(L, nargs, 0) == LUA_OK) return;
-  host->callback_failed = true;
-  lua_writestringerror("storlua: in a callback: %s\n", lua_tostring(L, -1));
-  lua_pop(L, 1);
+  host->callbacks++;
+  int status = l_host_pcall(L, nargs, 0);
+  host->callbacks--;
+  if (status != LUA_OK) report_failure(host);
+}
+
+void l_host_tell(struct sl_host *host, enum l_host_event event, int nargs) {
+  if (host->on[event] == LUA_NOREF)
+    lua_pop(host->L, nargs);
+  else
+    l_host_call(host, host->on[event], nargs);
+}
+
+/* As auxresume of Lua's own library. */
+int l_host_resume(lua_State *L, lua_State *co, int nargs) {
+  struct sl_host *host = l_host(L);
+  if (!lua_checkstack(co, nargs)) {
+    lua_pushliteral(L, "too many arguments to resume");
+    return -1;
+  }
+  lua_xmove(L, co, nargs);
+  int nresults = 0;
+  lua_State *before = atomic_exchange(&host->running, co);
+  int status = lua_resume(co, L, nargs, &nresults);
+  atomic_store(&host->running, before);
+  if (status != LUA_OK && status != LUA_YIELD) {
+    lua_xmove(co, L, 1); /* the error */
+    return -1;
+  }
+  if (!lua_checkstack(L, nresults + 1)) {
+    lua_pop(co, nresults);
+    lua_pushliteral(L, "too many results to resume");
+    return -1;
+  }
+  lua_xmove(co, L, nresults);
+  return nresults;
 }

@@ -7,16 +7,30 @@
 
 #include <lauxlib.h>
 #include <lua.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "core/run/loop.h"
 
+/* What the program tells the library; storlua.core.host.on sets the
+ * functions. */
+enum l_host_event {
+  L_HOST_STOP,      /* fn(signal, name): the first request to stop */
+  L_HOST_STALL,     /* fn(seconds): the loop had been busy for so long */
+  L_HOST_INTERRUPT, /* fn(what) -> error to raise, or nil; see interrupt.h */
+  L_HOST_FAILURE,   /* fn(text): a callback raised; text has a traceback */
+  L_HOST_EVENTS
+};
+
 struct sl_host {
   struct sl_loop loop;
-  lua_State *L;          /* the main state: callbacks run on it */
-  lua_State *running;    /* coroutine of the task that runs now, or L */
-  bool callback_failed;  /* a callback raised: a defect of ours or of a
-                            script's on_… handler; ends in exit code 3 */
+  lua_State *L; /* the main state: callbacks run on it */
+  int on[L_HOST_EVENTS];
+  unsigned callbacks; /* depth of callbacks that run now */
+
+  /* The coroutine that runs now, or L.  Read in a signal handler. */
+  _Atomic(lua_State *) running;
+  atomic_int asked; /* enum sl_stall_ask, or-ed */
 };
 
 /* The host of any coroutine of its state. */
@@ -24,11 +38,18 @@ struct sl_host *l_host(lua_State *L);
 struct sl_loop *l_loop(lua_State *L);
 
 /* Calls the Lua function `ref` (luaL_ref in the registry) on the main state
- * with the `nargs` values on top of it, protected, with a traceback to stderr
- * on failure.  For libuv callbacks: never raises.  Pops the arguments. */
+ * with the `nargs` values on top of it, protected; a failure goes to
+ * L_HOST_FAILURE.  For libuv callbacks: never raises.  Pops the arguments. */
 void l_host_call(struct sl_host *host, int ref, int nargs);
+
+/* The same with the function of an event; only pops if there is none. */
+void l_host_tell(struct sl_host *host, enum l_host_event event, int nargs);
 
 /* lua_pcall with a traceback as message handler. */
 int l_host_pcall(lua_State *L, int nargs, int nresults);
+
+/* lua_resume that keeps `running`.  Results as of coroutine.resume: the
+ * number of values on top of L, or -1 and the error on top of L. */
+int l_host_resume(lua_State *L, lua_State *co, int nargs);
 
 #endif

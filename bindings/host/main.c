@@ -1,20 +1,71 @@
 /* SPDX-License-Identifier: MIT */
+/* The program: a supervisor, and in its child the loop, the signals and the
+ * Lua state.  What the command line means is Lua's business. */
+#include <errno.h>
 #include <lualib.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bindings/host/embedded.h"
 #include "bindings/host/host.h"
+#include "bindings/host/interrupt.h"
+#include "core/run/job.h"
+#include "core/run/signals.h"
+#include "core/run/stall.h"
+#include "core/run/supervisor.h"
+
+static const int64_t STALL_NS = 1000000000;
+
+static void on_stop(int number, void *user) {
+  struct sl_host *host = user;
+  lua_pushinteger(host->L, number);
+  lua_pushstring(host->L, sl_signal_name(number));
+  l_host_tell(host, L_HOST_STOP, 2);
+}
+
+static void on_interrupt(void *user) { l_interrupt_arm(user); }
+
+static void on_ask(enum sl_stall_ask what, void *user) {
+  l_interrupt_ask(user, (int)what);
+}
+
+static void on_stalled(int64_t busy_ns, void *user) {
+  struct sl_host *host = user;
+  lua_pushnumber(host->L, (double)busy_ns / 1e9);
+  l_host_tell(host, L_HOST_STALL, 1);
+}
+
+static void on_group(void *user, int pgid, int alive) {
+  (void)user;
+  if (alive)
+    sl_supervisor_add_group(pgid);
+  else
+    sl_supervisor_remove_group(pgid);
+}
+
+static int start_loop(struct sl_host *host, struct sl_error *e) {
+  const char *virtual_time = getenv("STORLUA_VIRTUAL_TIME");
+  struct sl_signals_listener signals = {on_stop, on_interrupt, host};
+  struct sl_stall_listener stalls = {on_ask, on_stalled, host};
+  int status = sl_loop_init(&host->loop, virtual_time && *virtual_time, e);
+  if (!status) status = sl_signals_start(&host->loop, &signals, e);
+  if (!status) status = sl_stall_start(&host->loop, STALL_NS, &stalls, e);
+  host->loop.on_group = on_group;
+  return status;
+}
 
 /* The Lua state, ready but for the arguments. */
 static int open_state(struct sl_host *host, const char *lua_dir) {
   lua_State *L = host->L = luaL_newstate();
   if (!L) return -1;
-  host->running = L;
+  for (int i = 0; i < L_HOST_EVENTS; i++)
+    host->on[i] = LUA_NOREF;
   *(struct sl_host **)lua_getextraspace(L) = host;
   luaL_openlibs(L);
   sl_embedded_install(L, lua_dir);
+  atomic_store(&host->running, L);
   return 0;
 }
 
@@ -36,21 +87,53 @@ failed:
   return 3;
 }
 
+/* Output that was lost is never a success.  An earlier failure was met by the
+ * script; nobody is left to hear about a reader that has gone. */
+static int flush_output(int code) {
+  bool failed_before = ferror(stdout) != 0;
+  if (!fflush(stdout) && !failed_before) return code;
+  if (!failed_before && errno != EPIPE)
+    fprintf(stderr, "storlua: cannot write to the standard output: %s\n",
+            strerror(errno));
+  return code ? code : 1;
+}
+
+static int close_host(struct sl_host *host, int code) {
+  code = flush_output(code);
+  bool abandoned = sl_job_abandoned_running() > 0;
+  if (abandoned) sl_supervisor_finish(code, true);
+  atomic_store(&host->running, NULL);
+  lua_close(host->L); /* runs the __gc of everything */
+  sl_stall_end(&host->loop);
+  sl_signals_end();
+  sl_loop_close(&host->loop);
+  code = flush_output(code);
+  if (!abandoned && !sl_job_abandoned_running()) {
+    sl_supervisor_finish(code, false);
+    return code;
+  }
+  /* This process stays until the device answers, but nobody waits for it: not
+   * the supervisor, and not the reader of a pipe that it would hold open. */
+  if (!abandoned) sl_supervisor_finish(code, true);
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    close(fd);
+  sl_supervisor_leave();
+  _exit(code);
+}
+
 int main(int argc, char **argv) {
   static struct sl_host host;
   struct sl_error e;
-  const char *virtual_time = getenv("STORLUA_VIRTUAL_TIME");
-  if (sl_loop_init(&host.loop, virtual_time && *virtual_time, &e)) {
+  if (sl_supervisor_start(&e) || start_loop(&host, &e)) {
     char text[SL_ERROR_TEXT_BYTES];
     fprintf(stderr, "storlua: %s\n", sl_error_text(&e, text, sizeof text));
+    sl_supervisor_finish(3, false);
     return 3;
   }
   if (open_state(&host, getenv("STORLUA_LUA_DIR"))) {
     fprintf(stderr, "storlua: not enough memory for Lua\n");
+    sl_supervisor_finish(3, false);
     return 3;
   }
-  int code = run_host(host.L, argc, argv);
-  lua_close(host.L);
-  sl_loop_close(&host.loop);
-  return code;
+  return close_host(&host, run_host(host.L, argc, argv));
 }

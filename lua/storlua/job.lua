@@ -3,18 +3,50 @@
 
 local errors = require("storlua.errors")
 local scheduler = require("storlua.scheduler")
-local task = require("storlua.task")
+local timer = require("storlua.core.timer")
 require("storlua.core.job")
 
 local job = {
-  grace_seconds = 1, -- how long a cancelled job may take to notice
+  grace_seconds = 0.5, -- how long a cancelled job may take to notice
+  stuck_seconds = 30, -- in one system call, until it is reported
 }
 
+local NS = 1000000000
+
 local function await_done(j)
-  task.await(function(resume)
+  scheduler.await(function(resume)
     j:on_done(resume)
     return function() j:on_done(nil) end
   end)
+end
+
+-- Reports a job that stays in one system call, at doubling intervals.
+local function watch(j)
+  local limit = job.stuck_seconds
+  local t, arm
+  local function look()
+    local stuck = j:stuck()
+    local left = job.stuck_seconds
+    if not stuck then
+      limit = job.stuck_seconds
+    elseif stuck.seconds >= limit then
+      limit = 2 * limit
+      stuck.job, stuck.abandoned = j:name(), false
+      job.on_stuck(stuck)
+      left = limit - stuck.seconds
+    elseif stuck.seconds < job.stuck_seconds then
+      limit = job.stuck_seconds
+      left = limit - stuck.seconds
+    else
+      left = limit - stuck.seconds
+    end
+    arm(left)
+  end
+  function arm(seconds)
+    t = timer.start(math.ceil(math.max(seconds, 0.01) * NS), look)
+  end
+  arm(limit)
+  return setmetatable({}, { __close = function() t:cancel() end })
 end
 
 --- Waits until the job is done and returns its results, raising its failure.
@@ -26,6 +58,7 @@ end
 ---@return any ... results of the job
 function job.wait(j, ...)
   errors.check(j, ...)
+  local _ <close> = watch(j)
   local ok, err = pcall(await_done, j)
   if ok then return errors.check(j:result()) end
   j:cancel()
@@ -38,23 +71,24 @@ end
 ---@param j userdata
 ---@return boolean ended false when it had to be abandoned
 function job.end_or_abandon(j)
-  return scheduler.shield(function()
-    local done = pcall(task.timeout, job.grace_seconds, await_done, j)
-    if done or j:is_done() then return true end
-    local stuck = j:stuck()
-    job.on_abandon(j:name(), stuck)
-    j:abandon()
-    return false
-  end)
+  if pcall(scheduler.shield_for, job.grace_seconds, await_done, j) or j:is_done() then
+    return true
+  end
+  local stuck = j:stuck() or {}
+  stuck.job, stuck.abandoned = j:name(), true
+  job.on_stuck(stuck)
+  j:abandon()
+  return false
 end
 
---- Called with the name and the place of a job that is given up. The host
---- replaces it by a report into the run's events.
----@param name string
----@param stuck? table what, offset, seconds, thread, kernel_stack
-function job.on_abandon(name, stuck)
-  io.stderr:write(("storlua: gave up on %s: stuck in %s\n"):format(
-    name, stuck and stuck.what or "its own work"))
+--- Called for a job that does not come back: while it is stuck, and when it is
+--- given up. A run replaces it by an event.
+---@param info table job, abandoned, and while in a system call: what, offset,
+--- seconds, thread, kernel_stack
+function job.on_stuck(info)
+  io.stderr:write(("storlua: %s %s: in %s%s\n"):format(
+    info.abandoned and "gave up on" or "waiting for", info.job, info.what or "its own work",
+    info.seconds and (" for %.0f s"):format(info.seconds) or ""))
 end
 
 return job

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#include "bindings/host/interrupt.h"
+
+#include "core/run/signals.h"
+
+void l_interrupt_ask(struct sl_host *host, int what) {
+  atomic_fetch_or(&host->asked, what);
+  sl_signals_interrupt();
+}
+
+static void on_hook(lua_State *L, lua_Debug *where) {
+  (void)where;
+  struct sl_host *host = l_host(L);
+  lua_sethook(L, NULL, 0, 0);
+  int what = atomic_exchange(&host->asked, 0);
+  int ref = host->on[L_HOST_INTERRUPT];
+  if (!what || ref == LUA_NOREF || !lua_checkstack(L, 8)) return;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, ref);
+  lua_pushinteger(L, what);
+  /* On the main state itself only callbacks may be interrupted: an error
+   * anywhere else there would end the scheduler. */
+  lua_pushboolean(L, L != host->L || host->callbacks > 0);
+  lua_call(L, 2, 1);
+  if (!lua_isnil(L, -1)) lua_error(L);
+  lua_pop(L, 1);
+}
+
+void l_interrupt_arm(struct sl_host *host) {
+  lua_State *L = atomic_load(&host->running);
+  /* A hook of the script's own (a debugger, a coverage tool) stays. */
+  if (L && !lua_gethook(L)) lua_sethook(L, on_hook, LUA_MASKCOUNT, 1);
+}

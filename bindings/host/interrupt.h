@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef STORLUA_BINDINGS_HOST_INTERRUPT_H
+#define STORLUA_BINDINGS_HOST_INTERRUPT_H
+
+/* Getting a word in while Lua runs.  A permanent count hook would halve Lua's
+ * speed, so one is set only on request, on the coroutine that runs now, from
+ * a signal handler on the loop's thread. */
+
+#include "bindings/host/host.h"
+
+/* Any thread: the running Lua code calls L_HOST_INTERRUPT at its next
+ * instruction, with `what` (enum sl_stall_ask), and raises what it returns. */
+void l_interrupt_ask(struct sl_host *host, int what);
+
+/* In a signal handler on the loop's thread. */
+void l_interrupt_arm(struct sl_host *host);
+
+#endif
