@@ -3,6 +3,7 @@
 --- Only a file that says it returns a procedure is executed: loading one is
 --- harmless, a plain script would run.
 
+local command_line = require("storlua.command_line")
 local fs = require("storlua.fs")
 local options = require("storlua.options")
 local procedure = require("storlua.procedure")
@@ -51,12 +52,22 @@ function catalog.entries(script_dir)
   return entries
 end
 
+local DECLARED = options.declare({
+  { name = "script-dir", type = "string", metavar = "DIR", help = "list the scripts of DIR too" },
+  { name = "help", short = "h", type = "flag", help = "print this and end" },
+}, "list")
+
 ---@param argv string[] words after "list"
 ---@param host_opt? table
 ---@return integer exit code
 function catalog.main(argv, host_opt)
-  if argv[1] then options.usage("list: unexpected argument '%s'", argv[1]) end
-  local entries = catalog.entries(host_opt and host_opt.script_dir)
+  if command_line.asks(DECLARED, argv, "--help", "h") then
+    io.stdout:write(require("storlua.help").command("list [options]",
+      "Lists the scripts that are found by name.", DECLARED))
+    return 0
+  end
+  local opt = command_line.parse(DECLARED, argv)
+  local entries = catalog.entries(opt.script_dir or host_opt and host_opt.script_dir)
   local column = 0
   for _, entry in ipairs(entries) do column = math.max(column, #entry.name) end
   for _, entry in ipairs(entries) do
