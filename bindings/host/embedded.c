@@ -2,6 +2,7 @@
 #include "bindings/host/embedded.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct sl_embedded_file *sl_embedded_find(const char *name) {
@@ -9,6 +10,17 @@ const struct sl_embedded_file *sl_embedded_find(const char *name) {
   while (file->name && strcmp(file->name, name) != 0)
     file++;
   return file->name ? file : NULL;
+}
+
+const char *sl_embedded_lua_dir(int argc, char **argv) {
+  static const char option[] = "--lua-dir";
+  size_t length = sizeof option - 1;
+  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+    if (strncmp(argv[i], option, length) != 0) continue;
+    if (argv[i][length] == '=') return argv[i] + length + 1;
+    if (argv[i][length] == '\0' && i + 1 < argc) return argv[i + 1];
+  }
+  return getenv("STORLUA_LUA_DIR");
 }
 
 static int is_ours(const char *module) {

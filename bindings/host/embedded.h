@@ -20,6 +20,10 @@ extern const luaL_Reg sl_core_modules[];
 /* NULL when there is no file of that name. */
 const struct sl_embedded_file *sl_embedded_find(const char *name);
 
+/* What --lua-dir or STORLUA_LUA_DIR says, or NULL.  Read here because it must
+ * be known before Lua runs; Lua checks the option like any other. */
+const char *sl_embedded_lua_dir(int argc, char **argv);
+
 /* Puts the searcher of the embedded library first for `storlua`, `storlua.*`,
  * `argparse` and `dkjson`, so no file in the way can shadow them; registers
  * the C modules as preloads.  `lua_dir`, when not NULL, is read instead of

@@ -130,7 +130,7 @@ int main(int argc, char **argv) {
     sl_supervisor_finish(3, false);
     return 3;
   }
-  if (open_state(&host, getenv("STORLUA_LUA_DIR"))) {
+  if (open_state(&host, sl_embedded_lua_dir(argc, argv))) {
     fprintf(stderr, "storlua: not enough memory for Lua\n");
     sl_supervisor_finish(3, false);
     return 3;

@@ -106,6 +106,19 @@ function tests.test_what_require_finds()
   lu.assertEquals(result.stdout, "beside\tpath\tfalse\ntable\ttable\n")
 end
 
+function tests.test_the_library_from_disk()
+  local folder <close> = fs.temp_dir()
+  fs.mkdir(folder.path .. "/storlua")
+  fs.write_atomic(folder.path .. "/storlua/tcp.lua", "return 'from disk'")
+  local code = "print(require('storlua.tcp'), type(require('storlua.task')))"
+  for _, argv in ipairs { { "--lua-dir", folder.path, "-e", code },
+    { "--lua-dir=" .. folder.path, "-e", code },
+    { "-e", code, env = { STORLUA_LUA_DIR = folder.path } } } do
+    local result = cli_run.run(argv)
+    lu.assertEquals({ result.code, result.stdout }, { 0, "from disk\ttable\n" })
+  end
+end
+
 function tests.test_script_folders()
   local folder <close> = fs.temp_dir()
   for i, name in ipairs { "one", "two", "here" } do
