@@ -36,8 +36,8 @@ static int search(lua_State *L) {
   const char *path = luaL_gsub(L, module, ".", "/"); /* path */
   path = lua_pushfstring(L, "%s.lua", path);         /* path file */
   if (lua_isstring(L, lua_upvalueindex(1))) {
-    const char *on_disk = lua_pushfstring(
-        L, "%s/%s", lua_tostring(L, lua_upvalueindex(1)), path);
+    const char *on_disk =
+        lua_pushfstring(L, "%s/%s", lua_tostring(L, lua_upvalueindex(1)), path);
     FILE *probe = fopen(on_disk, "r");
     if (probe) {
       fclose(probe);
@@ -48,6 +48,10 @@ static int search(lua_State *L) {
   }
   const struct sl_embedded_file *file = sl_embedded_find(path);
   if (!file) {
+    /* Modules in C may come as shared objects; Lua ones never from a folder
+     * that happens to have this name. */
+    if (strncmp(module, "storlua.core.", 13) != 0)
+      return luaL_error(L, "module '%s' is not in storlua's library", module);
     lua_pushfstring(L, "no embedded module '%s'", module);
     return 1;
   }
@@ -63,8 +67,8 @@ void sl_embedded_install(lua_State *L, const char *lua_dir) {
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE); /* preload */
   luaL_setfuncs(L, sl_core_modules, 0);
   lua_pop(L, 1);
-  lua_getglobal(L, "package");          /* package */
-  lua_getfield(L, -1, "searchers");     /* package searchers */
+  lua_getglobal(L, "package");      /* package */
+  lua_getfield(L, -1, "searchers"); /* package searchers */
   lua_Integer count = luaL_len(L, -1);
   for (lua_Integer i = count; i >= 2; i--) { /* keep preload first */
     lua_rawgeti(L, -1, i);

@@ -95,15 +95,17 @@ function tests.test_what_require_finds()
   put("cwd.lua", "cwd")
   put("scripts/storlua/task.lua", "shadow")
   put("lib/storlua/task.lua", "shadow")
+  put("scripts/storlua/none.lua", "shadow")
   put("scripts/argparse.lua", "shadow")
   fs.write_atomic(folder.path .. "/scripts/s.lua", [[
     print(require("both"), require("only"), (pcall(require, "cwd")))
     print(type(require("storlua.task")), type(require("argparse")))
+    print((pcall(require, "storlua.none")))
   ]])
   local result = cli_run.run { "scripts/s.lua", cwd = folder.path,
     env = { STORLUA_PATH = folder.path .. "/lib/?.lua" } }
   lu.assertEquals(result.stderr, "")
-  lu.assertEquals(result.stdout, "beside\tpath\tfalse\ntable\ttable\n")
+  lu.assertEquals(result.stdout, "beside\tpath\tfalse\ntable\ttable\nfalse\n")
 end
 
 function tests.test_the_library_from_disk()
