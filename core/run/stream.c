@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/run/stream_private.h"
 
@@ -32,11 +35,31 @@ void sl_stream_adopt(struct sl_stream *stream) {
 
 static void free_stream(uv_handle_t *handle) { free(handle->data); }
 
+/* libuv aborts the process when epoll does not take a descriptor, as with
+ * regular files and /dev/null. */
+static int check_pollable(int fd) {
+  struct stat st;
+  if (fstat(fd, &st) < 0) return -errno;
+  if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) return 0;
+  int probe = epoll_create1(EPOLL_CLOEXEC);
+  if (probe < 0) return -errno;
+  struct epoll_event event = {.events = EPOLLIN};
+  int status = epoll_ctl(probe, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+  close(probe);
+  return status;
+}
+
 int sl_stream_open(struct sl_loop *loop, int fd, struct sl_stream **out,
                    struct sl_error *e) {
+  int status = check_pollable(fd);
+  if (status < 0) {
+    sl_error_set(e, status, "open stream", NULL, -1);
+    if (status == -EPERM) sl_error_hint(e, "nothing to wait for in a file");
+    return status;
+  }
   struct sl_stream *stream = sl_stream_new(loop);
   if (!stream) return sl_error_set(e, -ENOMEM, "open stream", NULL, -1);
-  int status = uv_pipe_init(&loop->uv, &stream->uv.pipe, 0);
+  status = uv_pipe_init(&loop->uv, &stream->uv.pipe, 0);
   if (status < 0) {
     free(stream);
     return sl_error_set(e, status, "open stream", NULL, -1);
