@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <poll.h>
 #include <unistd.h>
 
 #include "bindings/error.h"
@@ -41,6 +42,17 @@ static int l_columns(lua_State *L) {
   return 1;
 }
 
+/* keys() -> what has been typed, or nil; for a line that keeps the loop busy */
+static int l_keys(lua_State *L) {
+  struct pollfd input = {STDIN_FILENO, POLLIN, 0};
+  if (poll(&input, 1, 0) <= 0) return 0;
+  char keys[256];
+  ssize_t n = read(STDIN_FILENO, keys, sizeof keys);
+  if (n <= 0) return 0;
+  lua_pushlstring(L, keys, (size_t)n);
+  return 1;
+}
+
 int luaopen_storlua_core_prompt(lua_State *L);
 int luaopen_storlua_core_prompt(lua_State *L) {
   static const luaL_Reg methods[] = {
@@ -48,6 +60,7 @@ int luaopen_storlua_core_prompt(lua_State *L) {
   static const luaL_Reg functions[] = {{"is_terminal", l_is_terminal},
                                        {"raw", l_raw},
                                        {"columns", l_columns},
+                                       {"keys", l_keys},
                                        {NULL, NULL}};
   luaL_newmetatable(L, MODE);
   luaL_setfuncs(L, methods, 0);

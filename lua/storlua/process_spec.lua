@@ -140,7 +140,7 @@ function process_spec.failure(spec, result)
   local how = result.signal and "ended by " .. signal_name(result.signal)
     or "exit code " .. result.code
   return errors.new {
-    code = "EXIT", op = "run", path = spec.argv[1],
+    code = "COMMAND", op = "run", path = spec.argv[1],
     message = table.concat(spec.argv, " ") .. ": " .. how .. (last and ": " .. last or ""),
     exit_code = result.code, signal = result.signal, stdout = result.stdout,
     stderr = result.stderr,

@@ -23,6 +23,7 @@ local MODULES = {
 }
 
 local EXIT = errors.new { code = "EXIT_PROMPT", message = "exit" }
+local CANCELLED = errors.new { code = "CANCELLED", message = "the line was cancelled" }
 
 local function make_environment(session)
   local known = {}
@@ -83,6 +84,7 @@ local function run_line(session, chunk)
     local scope <close> = task.scope()
     session.line_scope = scope
     scope:spawn("line", function()
+      if session.watch_busy then debug.sethook(session.watch_busy, "", 1000000) end
       results = table.pack(xpcall(chunk, on_error))
     end)
     scope:join()
@@ -93,6 +95,8 @@ local function run_line(session, chunk)
     if results.n > 1 then session:print(values.show_all(table.unpack(results, 2, results.n))) end
   elseif first == EXIT then
     return false
+  elseif errors.is(first) and first.code == "EXIT" then
+    error(first, 0) -- os.exit
   elseif not session.is_cancelled then
     session.failed = true
     session:complain(tostring(first))
@@ -140,20 +144,22 @@ local function plain_session()
   return session
 end
 
--- The keyboard is read all the time, also while a line runs, for its Ctrl-C;
--- other keys wait in the queue for the next prompt.
-local function keyboard(session, input)
-  for bytes in function() return input:read() end do
-    if session.line_scope and bytes:find("\3", 1, true) then
-      bytes = bytes:match("[^\3]*$")
-      session.keys = ""
-      session.write("^C\n")
-      session.is_cancelled = true
-      session.line_scope:cancel()
-    end
-    session.keys = session.keys .. bytes
-    if session.wake then session.wake() end
+-- Takes keys from the terminal. Ctrl-C cancels the line that runs; other keys
+-- wait in the queue for the next prompt.
+local function take_keys(session, bytes)
+  if session.line_scope and bytes:find("\3", 1, true) then
+    bytes = bytes:match("[^\3]*$")
+    session.keys = ""
+    session.write("^C\n")
+    session.is_cancelled = true
+    session.line_scope:cancel()
   end
+  session.keys = session.keys .. bytes
+  if session.wake then session.wake() end
+end
+
+local function keyboard(session, input)
+  for bytes in function() return input:read() end do take_keys(session, bytes) end
   session.has_ended = true
   if session.wake then session.wake() end
 end
@@ -191,6 +197,14 @@ local function terminal_session(scope)
     if self.editing then editor:draw() end
   end
   session.complain = session.print
+  -- A line that never waits keeps the keyboard task from running. The hook
+  -- halves the speed of Lua code, which the prompt can afford.
+  function session.watch_busy()
+    local bytes = core.keys()
+    if not bytes then return end
+    take_keys(session, bytes)
+    if session.is_cancelled then error(CANCELLED, 0) end
+  end
   function session.close() input:close() end
   scope:spawn("keyboard", keyboard, session, input)
   return session

@@ -35,14 +35,14 @@ function T.test_run_returns_what_the_command_wrote()
 end
 
 function T.test_run_raises_on_a_bad_exit_code()
-  local err = fails_with("EXIT", "exit code 3: second", process.run,
+  local err = fails_with("COMMAND", "exit code 3: second", process.run,
     { "sh", "-c", "echo first >&2; echo second >&2; exit 3" })
   lu.assertEquals(err.exit_code, 3)
   lu.assertEquals(err.stderr, "first\nsecond\n")
 end
 
 function T.test_run_names_the_signal()
-  local err = fails_with("EXIT", "ended by SIGKILL", process.run, { "sh", "-c", "kill -9 $$" })
+  local err = fails_with("COMMAND", "ended by SIGKILL", process.run, { "sh", "-c", "kill -9 $$" })
   lu.assertEquals(err.signal, 9)
 end
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Lua, libuv and libedit of the distribution, as imported targets.  Headers
+# Lua and libuv of the distribution, as imported targets.  Headers
 # are SYSTEM so that our warning set judges our own code only.
 function(storlua_package target module)
   pkg_check_modules(${target} REQUIRED ${module})
@@ -23,17 +23,6 @@ else()
   storlua_package(storlua_uv libuv)
 endif()
 storlua_package(storlua_lua lua5.4)
-
-# Line editing of the prompt; the prompt works without it, line by line.
-pkg_check_modules(storlua_edit_found QUIET libedit)
-add_library(storlua_edit INTERFACE)
-if(storlua_edit_found_FOUND AND NOT STORLUA_STATIC)
-  target_include_directories(storlua_edit SYSTEM INTERFACE
-    ${storlua_edit_found_INCLUDE_DIRS})
-  target_link_libraries(storlua_edit INTERFACE
-    ${storlua_edit_found_LIBRARIES})
-  target_compile_definitions(storlua_edit INTERFACE STORLUA_HAVE_LIBEDIT=1)
-endif()
 
 # Pure Lua libraries that go into the executable beside our own.
 find_file(STORLUA_ARGPARSE argparse.lua
