@@ -198,7 +198,9 @@ int sl_workload_run(const struct sl_workload_spec *spec, struct sl_job *job,
                        .job = job,
                        .clock = clock ? clock : &real,
                        .progress = progress ? progress : &unseen,
-                       .result = result};
+                       .result = result,
+                       .tally = {&result->read, &result->write},
+                       .is_held_back = spec->limit_bytes || spec->rate_bytes_s};
   code = check_clock(&run, e);
   if (!code) code = open_target(&run, e);
   if (code) return code;

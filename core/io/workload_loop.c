@@ -47,9 +47,9 @@ static inline int transfer(struct sl_run *run, struct sl_step *step) {
 
 /* A record that moved, whole or in part. */
 static inline void count(struct sl_run *run, const struct sl_step *step) {
-  struct sl_tally *tally = step->op == SL_OP_READ ? &run->result->read
-                                                  : &run->result->write;
+  struct sl_tally *tally = run->tally[step->op];
   int64_t ns = step->stop_ns - step->start_ns;
+  if (ns < 0) ns = 0; /* never; but known, it shortens what follows */
   sl_histogram_add(&tally->latency, ns);
   tally->bytes += step->moved;
 
@@ -97,8 +97,8 @@ static inline void visit(struct sl_run *run, struct sl_step *step) {
   if (step->op == SL_OP_WRITE) fill(run, step);
   if (run->job) {
     /* The time is near enough for a watch that counts in seconds. */
-    const char *what = step->op == SL_OP_READ ? "read" : "write";
-    if (sl_job_enter_at(run->job, what, (int64_t)step->offset,
+    static const char *const what[] = {"read", "write"};
+    if (sl_job_enter_at(run->job, what[step->op], (int64_t)step->offset,
                         run->last_ns)) {
       sl_run_end(run, SL_END_CANCELLED);
       return;
@@ -120,16 +120,12 @@ static inline void visit(struct sl_run *run, struct sl_step *step) {
   }
 }
 
-/* True while there is a next visit, which is then planned. */
-static inline bool next(struct sl_run *run, struct sl_step *step) {
-  if (RARELY(run->visit >= run->visit_end)) {
-    sl_run_end(run, run->range_cut ? SL_END_OF_DEVICE : SL_END_COMPLETE);
-    return false;
-  }
-  plan_step(run, step);
+/* True when the rate and limit_bytes allow the visit, after a wait if need
+ * be. */
+static bool may_go_on(struct sl_run *run, const struct sl_step *step) {
   uint64_t bytes = atomic_load_explicit(&run->progress->bytes,
                                         memory_order_relaxed);
-  if (RARELY(bytes + step->length > run->bytes_end)) {
+  if (bytes + step->length > run->bytes_end) {
     sl_run_end(run, SL_END_COMPLETE);
     return false;
   }
@@ -138,5 +134,10 @@ static inline bool next(struct sl_run *run, struct sl_step *step) {
 
 void sl_run_loop(struct sl_run *run) {
   struct sl_step step;
-  while (run->going && next(run, &step)) visit(run, &step);
+  while (run->visit < run->visit_end) {
+    plan_step(run, &step);
+    if (RARELY(run->is_held_back) && !may_go_on(run, &step)) break;
+    visit(run, &step);
+  }
+  sl_run_end(run, run->range_cut ? SL_END_OF_DEVICE : SL_END_COMPLETE);
 }

@@ -45,10 +45,12 @@ struct sl_run {
 
   /* Where it is. */
   bool going;
+  bool is_held_back;         /* by limit_bytes or a rate */
   uint64_t visit;            /* absolute number of the next visit */
   uint64_t index;            /* visit % records */
   uint64_t pass;             /* visit / records */
-  uint64_t visit_end;        /* limit_records, or the end of one pass */
+  uint64_t visit_end;        /* limit_records, or the end of one pass; 0 when
+                                it has ended */
   uint64_t bytes_end;        /* limit_bytes */
   uint64_t unflushed;        /* writes since the last flush */
   uint64_t failed_in_a_row;
@@ -64,6 +66,7 @@ struct sl_run {
   int64_t due_ns;            /* pacing: when the next one may start */
   uint64_t due_rest;         /* and the fraction of a nanosecond, times rate */
 
+  struct sl_tally *tally[2]; /* by enum sl_op */
   struct sl_series_point *point;
   int64_t point_end_ns;
 
@@ -93,6 +96,7 @@ static inline bool sl_run_cancelled(const struct sl_run *run) {
 static inline void sl_run_end(struct sl_run *run, enum sl_end end) {
   if (run->going) run->result->end = end;
   run->going = false;
+  run->visit_end = 0; /* what the loop looks at */
 }
 
 /* workload_plan.c: geometry and visit limits from spec and target. */

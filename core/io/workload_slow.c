@@ -4,10 +4,6 @@
 
 #include "core/io/workload_private.h"
 
-static struct sl_tally *tally_of(struct sl_run *run, enum sl_op op) {
-  return op == SL_OP_READ ? &run->result->read : &run->result->write;
-}
-
 /* The first error is the one that explains the others. */
 static void remember(struct sl_run *run, int code, const char *op,
                      int64_t offset) {
@@ -32,7 +28,7 @@ static bool out_of_room(struct sl_run *run, const struct sl_step *step,
 
 int sl_run_transfer_rest(struct sl_run *run, struct sl_step *step,
                          ssize_t first) {
-  struct sl_tally *tally = tally_of(run, step->op);
+  struct sl_tally *tally = run->tally[step->op];
   size_t moved = 0, asked = step->request;
   uint64_t calls = 1;
   ssize_t got = first;
@@ -132,6 +128,6 @@ void sl_run_flush(struct sl_run *run) {
   }
   remember(run, code, "fdatasync", -1);
   tell(run, SL_OP_WRITE, true, code, 0);
-  run->going = false;
-  result->end = SL_END_ERROR;
+  sl_run_end(run, SL_END_ERROR);
+  result->end = SL_END_ERROR; /* also when it was the flush in the end */
 }

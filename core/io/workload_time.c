@@ -38,7 +38,7 @@ static void start_counting(struct sl_run *run, int64_t now_ns) {
   run->started_ns = now_ns;
   run->clock_start_ns = sl_clock_now_ns(run->clock);
   run->ramp_end_ns = 0;
-  run->visit_end = sl_run_visit_end(run);
+  if (run->going) run->visit_end = sl_run_visit_end(run);
   if (run->spec->limit_bytes) run->bytes_end = run->spec->limit_bytes;
   struct sl_workload_progress *p = run->progress;
   atomic_store_explicit(&p->operations, 0, memory_order_relaxed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs one workload without the host, so that its instructions, system calls
+/* Runs one workload as a job, as the host does but without it, so that its instructions, system calls
  * and bytes can be counted from outside:
  *
  *   workload_run ENGINE PATH read|write|mixed ORDER RECORD RANGE OPERATIONS
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/io/workload.h"
+#include "core/run/job.h"
 
 static uint64_t number(const char *text) {
   return strtoull(text, NULL, 0);
@@ -23,6 +24,28 @@ static enum sl_order_kind order(const char *name) {
   if (strcmp(name, "strided") == 0) return SL_ORDER_STRIDED;
   return SL_ORDER_SEQUENTIAL;
 }
+
+struct work {
+  struct sl_workload_spec spec;
+  struct sl_workload_progress progress;
+  struct sl_workload_result *result;
+  struct sl_error error;
+  int code;
+  bool done;
+};
+
+static void work_run(struct sl_job *job, void *data) {
+  struct work *work = data;
+  work->code = sl_workload_run(&work->spec, job, NULL, &work->progress,
+                               work->result, &work->error);
+}
+
+static void work_done(struct sl_job *job, void *user) {
+  (void)job;
+  ((struct work *)user)->done = true;
+}
+
+static const struct sl_job_class work_class = {"workload", work_run, NULL};
 
 int main(int argc, char **argv) {
   if (argc < 8) return 2;
@@ -47,12 +70,20 @@ int main(int argc, char **argv) {
     if (strcmp(argv[i], "verify") == 0) spec.verify = true;
     if (strcmp(argv[i], "direct") == 0) spec.target.direct = true;
   }
-  struct sl_workload_result *result = malloc(sizeof *result);
-  if (!result) return 1;
-  struct sl_error e = {0};
-  if (sl_workload_run(&spec, NULL, NULL, NULL, result, &e) != 0) {
+  struct work work = {.spec = spec, .result = malloc(sizeof *work.result)};
+  struct sl_workload_result *result = work.result;
+  struct sl_loop loop;
+  struct sl_job *job;
+  if (!result || sl_loop_init(&loop, 0, &work.error) != 0 ||
+      sl_job_start(&loop, &work_class, &work, work_done, &work, &job,
+                   &work.error) != 0)
+    return 1;
+  while (!work.done) sl_loop_turn(&loop, 1);
+  sl_job_unref(job);
+  sl_loop_close(&loop);
+  if (work.code != 0) {
     char text[SL_ERROR_TEXT_BYTES];
-    fprintf(stderr, "%s\n", sl_error_text(&e, text, sizeof text));
+    fprintf(stderr, "%s\n", sl_error_text(&work.error, text, sizeof text));
     free(result);
     return 1;
   }
