@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- `storlua list`: the scripts that are found by name, with their summaries.
---- Only a file that says it returns a procedure is executed: loading one is
+--- Only a file that calls `procedure` is executed: loading a procedure is
 --- harmless, a plain script would run.
 
 local command_line = require("storlua.command_line")
@@ -12,7 +12,7 @@ local script = require("storlua.script")
 local catalog = {}
 
 local function summary_of(found)
-  if not found.content:find("return%s+storlua%.procedure") then return "(a plain script)" end
+  if not found.content:find("procedure%s*[{(]") then return "(a plain script)" end
   script.enter(found)
   local ok, result = pcall(function() return script.compile(found)() end)
   if not ok then return "(does not load: " .. tostring(result) .. ")" end
