@@ -140,12 +140,6 @@ function Board:limits_for(role, spec)
   return limits
 end
 
--- Without a decimal comma, whatever the locale.
-local function plain_number(value)
-  local whole = math.tointeger(value)
-  return whole and ("%d"):format(whole) or (("%.10f"):format(value):gsub(",", "."))
-end
-
 --- Thresholds for a run that measures these specs, one for each metric:
 --- {metric = "emmc.write.mb_s", rule = "p50 >= 60"}. What Board:samples gives
 --- goes to t:sample under the same metrics.
@@ -157,7 +151,7 @@ function Board:thresholds_for(role, specs)
   for _, spec in ipairs(specs) do
     for _, limit in ipairs(self:limits_for(role, spec)) do
       local metric = board_limits.metric(role, limit, spec)
-      local rule = limit.min and limit.statistic .. " >= " .. plain_number(limit.min)
+      local rule = board_limits.rule(limit)
       if rule and not seen[metric .. rule] then
         seen[metric .. rule] = true
         thresholds[#thresholds + 1] = { metric = metric, rule = rule }
@@ -167,8 +161,8 @@ function Board:thresholds_for(role, specs)
   return thresholds
 end
 
---- What one measure says about the limits of a role: a list of {metric, value,
---- unit, implausible, limit}. Implausible is a value above `max`: worth a note.
+--- What one measure says about the limits of a role: a list of {metric, rule,
+--- value, unit, implausible, limit}. Implausible is a value above `max`: worth a note.
 ---@param role string
 ---@param spec table
 ---@param result table

@@ -86,19 +86,32 @@ function board_limits.metric(role, limit, spec, result)
   return metric .. "." .. text
 end
 
+-- Without a decimal comma, whatever the locale.
+local function plain_number(value)
+  local whole = math.tointeger(value)
+  return whole and ("%d"):format(whole) or (("%.10f"):format(value):gsub(",", "."))
+end
+
+--- The rule of a limit: "p50 >= 60"; nil when it has no min.
+---@param limit table
+---@return string|nil
+function board_limits.rule(limit)
+  return limit.min and limit.statistic .. " >= " .. plain_number(limit.min)
+end
+
 --- What one measure gives to the limits that judge it.
 ---@param role string
 ---@param limits table[]
 ---@param spec table
 ---@param result table
----@return table[] {limit, metric, value, unit, implausible}
+---@return table[] {limit, metric, rule, value, unit, implausible}
 function board_limits.samples(role, limits, spec, result)
   local samples = {}
   for _, limit in ipairs(limits) do
     local value = board_limits.applies(limit, spec) and board_limits.value(limit.metric, result)
     if value then
       samples[#samples + 1] = {
-        limit = limit, value = value, unit = limit.unit,
+        limit = limit, value = value, unit = limit.unit, rule = board_limits.rule(limit),
         metric = board_limits.metric(role, limit, spec, result),
         implausible = limit.max ~= nil and value > limit.max,
       }

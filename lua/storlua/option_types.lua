@@ -7,8 +7,10 @@ local nearest = require("storlua.nearest")
 
 local option_types = {}
 
-local QUANTITIES = { size = "bytes", duration = "seconds", count = "a count", rate = "bytes/s" }
-local NAMES = { "size", "duration", "count", "rate", "string", "flag", "choice", "list" }
+local QUANTITIES = { size = true, duration = true, count = true, rate = true, number = true }
+local NAMES = {
+  "size", "duration", "count", "rate", "number", "string", "flag", "choice", "list",
+}
 
 --- Makes a text of the user fit to stand in a one-line message.
 ---@param text any
@@ -28,18 +30,30 @@ function option_types.is_quantity(kind) return QUANTITIES[kind] ~= nil end
 
 -- A Lua number that stands for a quantity: in an option declaration or file.
 local function quantity_from_number(kind, value)
-  if kind == "duration" then
+  if kind == "duration" or kind == "number" then
     if value == value and value >= 0 and value < 9e9 then return value end
-    return nil, "must be a number of seconds, 0 or more"
+    return nil, "must be a number from 0 to 9000000000"
   end
   local whole = math.tointeger(value)
   if whole and whole >= 0 then return whole end
   return nil, "must be a whole number, 0 or more"
 end
 
+-- Digits and a point, in every locale: no signs, exponents, hexadecimals.
+local function parse_number(text)
+  local whole, fraction = text:match("^(%d+)(%.?%d*)$")
+  if not whole or fraction == "." then return nil, "must be a number such as 48 or 0.5" end
+  local value = math.tointeger(whole)
+  if value and fraction ~= "" then
+    value = value + tonumber(fraction:sub(2)) / 10 ^ (#fraction - 1)
+  end
+  return quantity_from_number("number", value or math.huge)
+end
+
 local function parse_quantity(option, value)
   if type(value) == "number" then return quantity_from_number(option.type, value) end
   if type(value) ~= "string" then return nil, "must be a text or a number" end
+  if option.type == "number" then return parse_number(value) end
   return quantity.parse(option.type, value)
 end
 
@@ -51,6 +65,7 @@ end
 
 local function bound_text(option, bound)
   if type(bound) == "string" then return bound end
+  if option.type == "number" then return (("%.14g"):format(bound):gsub(",", ".")) end
   return quantity.text(option.type, bound)
 end
 

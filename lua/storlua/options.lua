@@ -12,7 +12,7 @@ local options = {}
 
 ---@class storlua.Option
 ---@field name string "write-limit"
----@field type string size duration count rate string flag choice list
+---@field type string size duration count rate number string flag choice list
 ---@field short? string one letter
 ---@field default? any
 ---@field min? string|number

@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 local lu = require("luaunit")
 local board = require("storlua.board")
+local board_watch = require("storlua.board_watch")
+local device = require("storlua.device")
 local fs = require("storlua.fs")
 
 local tests = {}
@@ -121,6 +123,30 @@ function tests.test_thresholds_and_samples_share_their_metric()
   lu.assertEquals(#x5:limits_for("emmc", { operation = "read", record_bytes = "4k" }), 0)
   lu.assertEquals(#x5:limits_for("emmc", { operation = "read", record_bytes = "1M" }), 1)
   lu.assertEquals(x5:limits_for("nvme"), {})
+end
+
+function tests.test_a_run_is_watched()
+  local folder <close> = fs.temp_dir()
+  local x5 = board.select("evb_x5")
+  local fast = measure("write", 65536, 1024, 300000)
+  fast.spec.path = folder.path
+  local watch = board_watch.new(x5, "emmc")
+  local samples = watch:measure(fast.spec, fast.result)
+  lu.assertEquals(#samples, 1)
+  lu.assertEquals({ samples[1].metric, samples[1].rule, samples[1].unit },
+    { "emmc.write.mb_s.64MiB", "p50 >= 60", "MB/s" })
+  lu.assertStrContains(samples[1].implausible, "307.2 MB/s of emmc.write.mb_s.64MiB")
+  lu.assertEquals(watch:measure(measure("write", 65536, 4, 10).spec, fast.result), {})
+  lu.assertEquals(watch:measure({ operation = "write" }, fast.result), {})
+
+  -- Recognised by the real device under the folder, where there is one.
+  local found = device.of_path(folder.path)
+  local recognised = board_watch.new(x5)
+  lu.assertNil(recognised:role_of(folder.path))
+  if found.single then
+    x5.roles.emmc.type, x5.roles.emmc.host = nil, found.single.name
+    lu.assertEquals(board_watch.new(x5):role_of(folder.path), "emmc")
+  end
 end
 
 function tests.test_bad_boards_name_the_field()

@@ -13,6 +13,7 @@ local DECLARED = options.declare({
   { name = "pause", type = "duration", default = 30, min = 0 },
   { name = "hours", type = "duration", default = "48h" },
   { name = "rounds", type = "count" },
+  { name = "days", type = "number", max = 1000 },
   { name = "write-limit", type = "rate" },
   { name = "direct", type = "choice", choices = { "auto", "on", "off" }, default = "auto" },
   { name = "verbose", short = "v", type = "flag" },
@@ -76,6 +77,15 @@ function tests.test_bad_durations()
     refused({ "--hours=" .. text }, "--hours: ")
   end
   refused({ "--hours", "-1" }, "--hours: the value '-1' begins with a minus")
+end
+
+function tests.test_numbers()
+  lu.assertEquals(math.type(parse({ "--days", "48" }).days), "integer")
+  lu.assertEquals(parse({ "--days", "0.25" }).days, 0.25)
+  for _, text in ipairs { "0", "-1", "1e3", "0x10", "1,5", "1.", ".5", "", "1001", "inf", "nan",
+    "18446744073709551616" } do
+    refused({ "--days=" .. text }, "--days: ")
+  end
 end
 
 function tests.test_errors_name_the_option()
