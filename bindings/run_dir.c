@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/run/run_dir.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bindings/error.h"
+#include "bindings/job.h"
+#include "core/base/file.h"
+#include "core/run/lock.h"
+#include "core/run/scratch.h"
+
+#define LOCK "storlua.lock"
+#define SCRATCH "storlua.scratch"
+
+/* make(path) -> true */
+static int l_make(lua_State *L) {
+  struct sl_error e;
+  if (sl_make_directories(l_check_path(L, 1), &e)) return l_push_error(L, &e);
+  lua_pushboolean(L, 1);
+  return 1;
+}
+
+/* make_numbered(prefix) -> n */
+static int l_make_numbered(lua_State *L) {
+  struct sl_error e;
+  int n = sl_make_numbered_directory(l_check_path(L, 1), &e);
+  if (n < 0) return l_push_error(L, &e);
+  lua_pushinteger(L, n);
+  return 1;
+}
+
+/* is_empty(path) -> boolean */
+static int l_is_empty(lua_State *L) {
+  struct sl_error e;
+  int empty = sl_directory_is_empty(l_check_path(L, 1), &e);
+  if (empty < 0) return l_push_error(L, &e);
+  lua_pushboolean(L, empty);
+  return 1;
+}
+
+/* lock(path) -> lock, held until lock:release() or its collection */
+static int l_lock(lua_State *L) {
+  const char *path = l_check_path(L, 1);
+  int *fd = lua_newuserdatauv(L, sizeof *fd, 0);
+  *fd = -1;
+  luaL_setmetatable(L, LOCK);
+  struct sl_error e;
+  *fd = sl_lock_file(path, &e);
+  return *fd < 0 ? l_push_error(L, &e) : 1;
+}
+
+static int l_unlock(lua_State *L) {
+  int *fd = luaL_checkudata(L, 1, LOCK);
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
+  return 0;
+}
+
+/* replace(path, content) -> true: an atomic write, for small files that are
+ * not on the device under test */
+static int l_replace(lua_State *L) {
+  const char *path = l_check_path(L, 1);
+  size_t length;
+  const char *content = luaL_checklstring(L, 2, &length);
+  struct sl_error e;
+  if (sl_file_replace(path, content, length, &e)) return l_push_error(L, &e);
+  lua_pushboolean(L, 1);
+  return 1;
+}
+
+static int l_is_terminal(lua_State *L) {
+  lua_pushboolean(L, isatty((int)l_check_range(L, 1, 0, 1024)));
+  return 1;
+}
+
+/* claim(path, resume) -> scratch, reused */
+static int l_claim(lua_State *L) {
+  const char *path = l_check_path(L, 1);
+  struct sl_scratch **s = lua_newuserdatauv(L, sizeof(struct sl_scratch *), 0);
+  *s = NULL;
+  luaL_setmetatable(L, SCRATCH);
+  struct sl_error e = {0};
+  if (sl_scratch_claim(path, lua_toboolean(L, 2), s, &e))
+    return l_push_error(L, &e);
+  lua_pushboolean(L, sl_scratch_is_reused(*s));
+  return 2;
+}
+
+struct release {
+  struct sl_scratch *scratch;
+  bool keep;
+  char reason[256];
+  struct sl_error error;
+  int code;
+};
+
+/* Removing a large file may take seconds on a slow card. */
+static void run_release(struct sl_job *job, void *data) {
+  struct release *r = data;
+  sl_job_enter(job, "unlink", -1);
+  r->code = sl_scratch_release(r->scratch, r->keep ? r->reason : NULL,
+                               &r->error);
+  r->scratch = NULL;
+}
+
+/* Not run at all: the file stays, and with it the note whose it is. */
+static void free_release(void *data) {
+  struct release *r = data;
+  struct sl_error unused;
+  if (r->scratch) sl_scratch_release(r->scratch, "not removed", &unused);
+  free(r);
+}
+
+static int push_release(lua_State *L, void *data) {
+  struct release *r = data;
+  if (r->code) return l_push_error(L, &r->error);
+  lua_pushboolean(L, 1);
+  return 1;
+}
+
+/* release(scratch, reason) -> job: removes the file; keeps it as evidence
+ * when there is a reason */
+static int l_release(lua_State *L) {
+  static const struct l_job_kind kind = {
+      {"remove scratch file", run_release, free_release}, push_release, NULL};
+  struct sl_scratch **s = luaL_checkudata(L, 1, SCRATCH);
+  luaL_argcheck(L, *s, 1, "the scratch file is released");
+  const char *reason = luaL_optstring(L, 2, NULL);
+  struct release *r = calloc(1, sizeof *r);
+  if (!r) return luaL_error(L, "not enough memory");
+  r->scratch = *s;
+  *s = NULL;
+  r->keep = reason != NULL;
+  if (reason) strncpy(r->reason, reason, sizeof r->reason - 1);
+  return l_job_start(L, &kind, r);
+}
+
+static int l_scratch_gc(lua_State *L) {
+  struct sl_scratch **s = luaL_checkudata(L, 1, SCRATCH);
+  struct sl_error unused;
+  if (*s) sl_scratch_release(*s, NULL, &unused);
+  *s = NULL;
+  return 0;
+}
+
+static void new_type(lua_State *L, const char *name, const char *method,
+                     lua_CFunction release) {
+  luaL_newmetatable(L, name);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -2, "__index");
+  lua_pushcfunction(L, release);
+  lua_setfield(L, -2, "__gc");
+  if (method) {
+    lua_pushcfunction(L, release);
+    lua_setfield(L, -2, method);
+  }
+  lua_pop(L, 1);
+}
+
+int luaopen_storlua_core_run_dir(lua_State *L);
+int luaopen_storlua_core_run_dir(lua_State *L) {
+  static const luaL_Reg functions[] = {
+      {"make", l_make},         {"make_numbered", l_make_numbered},
+      {"is_empty", l_is_empty}, {"lock", l_lock},
+      {"replace", l_replace},   {"is_terminal", l_is_terminal},
+      {"claim", l_claim},       {"release", l_release},
+      {NULL, NULL}};
+  new_type(L, LOCK, "release", l_unlock);
+  new_type(L, SCRATCH, NULL, l_scratch_gc);
+  luaL_newlib(L, functions);
+  return 1;
+}
