@@ -58,7 +58,7 @@ static struct note read_note(const char *path) {
     if (sscanf(line, "inode %" SCNu64, &note.inode) == 1)
       note.names_inode = true;
     if (strncmp(line, "evidence ", 9) == 0)
-      snprintf(note.evidence, sizeof note.evidence, "%s", line + 9);
+      snprintf(note.evidence, sizeof note.evidence, "%.255s", line + 9);
   }
   fclose(file);
   return note;

@@ -1,0 +1,56 @@
+-- SPDX-License-Identifier: MIT
+--- Scratch files of a run: overwritten and removed only when they are ours.
+
+local core = require("storlua.core.run_dir")
+local errors = require("storlua.errors")
+local job = require("storlua.job")
+local scheduler = require("storlua.scheduler")
+
+local scratch = {}
+
+---@class storlua.ScratchFile
+---@field path string
+---@field reused boolean it was left by a run that did not end
+local File = {}
+File.__index = File
+File.__name = "storlua.ScratchFile"
+
+--- Keeps the file at the end: it holds evidence.
+---@param reason string
+function File:keep(reason) self.reason = reason end
+
+--- Removes the file, or keeps it when keep was called.
+---@async
+function File:release()
+  if not self.handle then return end
+  local handle = self.handle
+  self.handle, self.open_files[self] = nil, nil
+  job.wait(core.release(handle, self.reason))
+end
+
+function File:__close() scheduler.cleanup(function() self:release() end) end
+
+--- Claims a file. `open_files` is the set of those a run has open.
+---@param path string
+---@param resume boolean
+---@param open_files table<storlua.ScratchFile, boolean>
+---@return storlua.ScratchFile
+function scratch.claim(path, resume, open_files)
+  local name = path:match("[^/]*$")
+  if name:sub(1, 8) ~= "storlua." then
+    error("t:scratch_file: the file's name begins with \"storlua.\", this one is " .. name, 3)
+  end
+  local handle, reused, code, fields = core.claim(path, resume)
+  if not handle then
+    local failure = errors.from_core(reused, code, fields)
+    if code == "EEXIST" or code == "EPERM" or code == "EAGAIN" then failure.code = "USAGE" end
+    error(failure, 0)
+  end
+  local file = setmetatable({
+    path = path, handle = handle, reused = reused, open_files = open_files,
+  }, File)
+  open_files[file] = true
+  return file
+end
+
+return scratch
