@@ -62,6 +62,14 @@ local function problem(result, spec, expected_end)
   end
 end
 
+--- True when the result holds an I/O or verification error.
+---@param result table
+---@return boolean
+function judge.has_errors(result)
+  return (result.errors_total or 0) > 0
+    or (result.verify ~= nil and result.verify.bad_sectors > 0)
+end
+
 --- Judges a result.
 ---@param result table of storlua.workload.run
 ---@param spec table

@@ -46,7 +46,8 @@ function Recorder:elapsed_ns() return loop.now_ns() - self.started_ns end
 ---@param text string
 function Recorder:find(status, text) verdict.add(self.findings, status, text) end
 
-local function fail(self, kind, case_id, text, labels)
+---@package
+function Recorder:fail(kind, case_id, text, labels)
   self.failures_total = self.failures_total + 1
   if #self.failures < recorder.failures_max then
     self.failures[#self.failures + 1] = {
@@ -76,14 +77,15 @@ function Recorder:check(case_id, ok, message, required)
     end
   else
     self.totals.checks_failed = self.totals.checks_failed + 1
-    fail(self, "check", case_id, message)
+    self:fail("check", case_id, message)
   end
   self.log:write_durable("check", {
     case_id = case_id, ok = ok, message = message, required = required or false,
   })
 end
 
-local function add_result(self, result)
+---@package
+function Recorder:add_result(result)
   local totals = self.totals
   local read, write, verify = result.read, result.write, result.verify
   totals.bytes_read = totals.bytes_read + (read and read.bytes or 0)
@@ -121,12 +123,12 @@ end
 function Recorder:measure(fields)
   self.totals.measures = self.totals.measures + 1
   if fields.result then
-    add_result(self, fields.result)
+    self:add_result(fields.result)
     self:sample_result(fields.case_id, fields.result)
   end
   if fields.verdict == "fail" then
     self.totals.measures_failed = self.totals.measures_failed + 1
-    fail(self, "measure", fields.case_id, fields.reason, fields.labels)
+    self:fail("measure", fields.case_id, fields.reason, fields.labels)
   end
   self.log:write_durable("measure", {
     case_id = fields.case_id, labels = fields.labels, spec = fields.spec,

@@ -1,0 +1,104 @@
+-- SPDX-License-Identifier: MIT
+--- Reports of a run: folds over its events. Each format is one module
+--- storlua.report.<format> with new(write, options) → reporter, which has
+--- event(fields, line) and finish(state).
+
+local core = require("storlua.core.run_dir")
+local errors = require("storlua.errors")
+local reader = require("storlua.report.reader")
+
+local report = {
+  formats = { "text", "json", "csv", "junit" },
+}
+
+--- Raises an error with the code "USAGE" for a format that there is not.
+---@param format string
+function report.check_format(format)
+  for _, known in ipairs(report.formats) do
+    if known == format then return end
+  end
+  errors.raise("USAGE", "no report format '%s': there are %s", tostring(format),
+    table.concat(report.formats, ", "))
+end
+
+--- Makes a reporter.
+---@param format string
+---@param write fun(text: string)
+---@param options table run_dir, live (it sees events as they happen)
+---@return table
+function report.new(format, write, options)
+  report.check_format(format)
+  return require("storlua.report." .. format).new(write, options)
+end
+
+--- A writer to stdout that raises when nobody reads any more.
+---@return fun(text: string)
+function report.stdout_writer()
+  return function(text)
+    local ok, message, number = io.stdout:write(text)
+    if ok then ok, message, number = io.stdout:flush() end
+    if ok then return end
+    error(errors.new { code = number == 32 and "EPIPE" or "EIO",
+                       message = "standard output: " .. tostring(message) }, 0)
+  end
+end
+
+local function fold(directory, format, write)
+  local reporter = report.new(format, write, { run_dir = directory })
+  local ended = false
+  local state = reader.read(directory, function(fields, line)
+    if fields.kind == "verdict" then ended = true end
+    if fields.kind == "start" and fields.resumed then ended = false end
+    reporter:event(fields, line)
+  end)
+  reporter:finish(state)
+  return ended
+end
+
+--- Writes one report into a file: all of it or nothing.
+---@param directory string folder of a run
+---@param format string
+---@param file string
+---@return boolean ended the run has a verdict
+function report.write_file(directory, format, file)
+  local parts = {}
+  local ended = fold(directory, format, function(text) parts[#parts + 1] = text end)
+  errors.check(core.replace(file, table.concat(parts)))
+  return ended
+end
+
+local function make(directory, formats, output)
+  for _, format in ipairs(formats) do report.check_format(format) end
+  if output and #formats > 1 then
+    errors.raise("USAGE", "--output takes one format, not %d", #formats)
+  end
+  local ended = true
+  for _, format in ipairs(formats) do
+    local this
+    if output then
+      this = report.write_file(directory, format, output)
+    else
+      this = fold(directory, format, report.stdout_writer())
+    end
+    ended = ended and this
+  end
+  return ended
+end
+
+--- Writes reports of a run that goes on, has ended or was cut off. 0: the run
+--- has a verdict; 1: it has none, or the log is damaged; 2: usage.
+---@param directory string folder of a run
+---@param formats string[]
+---@param options? table output (a file)
+---@return integer exit code
+function report.main(directory, formats, options)
+  local ended, err = errors.try(make, directory, formats, (options or {}).output)
+  if ended == nil then
+    if err.code == "EPIPE" then return 1 end
+    io.stderr:write("storlua: ", err.message, "\n")
+    return err.code == "USAGE" and 2 or 1
+  end
+  return ended and 0 or 1
+end
+
+return report

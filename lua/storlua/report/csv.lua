@@ -1,0 +1,82 @@
+-- SPDX-License-Identifier: MIT
+--- One row for each direction of each measure: for spreadsheets. RFC 4180,
+--- decimal points; an empty cell is "not known".
+
+local event = require("storlua.event")
+
+local csv = {}
+
+local COLUMNS = {
+  "seq", "wall", "case_id", "round", "labels", "verdict", "reason", "direction", "engine", "order",
+  "record_bytes", "operations", "bytes", "io_ns", "mib_s", "mb_s", "iops", "min_ns", "mean_ns",
+  "p50_ns", "p99_ns", "p999_ns", "max_ns", "flush_ns", "total_ns", "errors", "bad_sectors",
+  "cold", "direct",
+}
+
+local function cell(value)
+  if value == nil or value == event.null then return "" end
+  if type(value) == "number" then return event.number_text(value) end
+  local text = event.clean(tostring(value))
+  -- a spreadsheet would run a text that begins so as a formula
+  if text:find("^[=+@\t\r-]") then text = "'" .. text end
+  if text:find("[\",\r\n]") then return "\"" .. text:gsub("\"", "\"\"") .. "\"" end
+  return text
+end
+
+local function labels_text(labels)
+  local parts = {}
+  for key, value in pairs(labels or {}) do
+    if key ~= "round" then parts[#parts + 1] = ("%s=%s"):format(key, tostring(value)) end
+  end
+  table.sort(parts)
+  return table.concat(parts, " ")
+end
+
+local function row_of(fields, name, direction)
+  local spec, result = fields.spec or {}, fields.result or {}
+  local latency = direction.latency or {}
+  local row = {
+    seq = fields.seq, wall = fields.wall, case_id = fields.case_id,
+    round = (fields.labels or {}).round, labels = labels_text(fields.labels),
+    verdict = fields.verdict, reason = fields.reason, direction = name, engine = spec.engine,
+    order = spec.order, record_bytes = spec.record_bytes, operations = direction.operations,
+    bytes = direction.bytes, io_ns = direction.io_ns, mib_s = direction.mib_s,
+    mb_s = direction.mib_s and direction.mib_s * 1.048576, iops = direction.iops,
+    flush_ns = name == "write" and result.flush and result.flush.ns or nil,
+    total_ns = result.total_ns, errors = result.errors_total,
+    bad_sectors = result.verify and result.verify.bad_sectors,
+    cold = result.cache and result.cache.cold, direct = result.target and result.target.direct,
+  }
+  for _, key in ipairs { "min_ns", "mean_ns", "p50_ns", "p99_ns", "p999_ns", "max_ns" } do
+    row[key] = latency[key]
+  end
+  return row
+end
+
+---@param write fun(text: string)
+---@return table reporter
+function csv.new(write)
+  local function put(row)
+    local cells = {}
+    for i, column in ipairs(COLUMNS) do cells[i] = cell(row[column]) end
+    write(table.concat(cells, ",") .. "\r\n")
+  end
+  write(table.concat(COLUMNS, ",") .. "\r\n")
+  return {
+    event = function(_, fields)
+      if fields.kind ~= "measure" then return end
+      local result = type(fields.result) == "table" and fields.result or {}
+      local written = false
+      for _, name in ipairs { "read", "write" } do
+        if result[name] and result[name] ~= event.null then
+          put(row_of(fields, name, result[name]))
+          written = true
+        end
+      end
+      if not written then put(row_of(fields, nil, {})) end
+    end,
+    finish = function() end,
+  }
+end
+
+return csv

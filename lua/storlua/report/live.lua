@@ -1,0 +1,183 @@
+-- SPDX-License-Identifier: MIT
+--- What a person sees while a run goes on. On a terminal one line is redrawn;
+--- in a log there are plain lines, one for each measure and round, and a sign
+--- of life each minute. At the end the verdict.
+
+local core = require("storlua.core.run_dir")
+local format = require("storlua.report.format")
+local loop = require("storlua.core.loop")
+local model = require("storlua.report.model")
+local report_text = require("storlua.report.text")
+local task = require("storlua.task")
+
+local live = {
+  redraw_seconds = 0.5,
+  sign_of_life_seconds = 60,
+  measure_interval_ns = 1000000000, -- in a log: repeated measures, at most this often
+}
+
+local COLORS = { passed = "\27[1;32m", failed = "\27[1;31m", interrupted = "\27[1;33m",
+                 skipped = "\27[1;33m" }
+
+---@class storlua.LiveReporter
+local Live = {}
+Live.__index = Live
+Live.__name = "storlua.LiveReporter"
+
+---@param options table quiet, run_dir, write (for tests), terminal (for tests)
+---@return storlua.LiveReporter
+function live.new(options)
+  local terminal = options.terminal
+  if terminal == nil then terminal = core.is_terminal(1) end
+  local no_color = os.getenv("NO_COLOR")
+  return setmetatable({
+    model = model.new(), quiet = options.quiet, run_dir = options.run_dir, terminal = terminal,
+    color = terminal and not (no_color and no_color ~= ""),
+    write = options.write or require("storlua.report").stdout_writer(), shown_ns = {},
+    last_output_ns = loop.now_ns(),
+  }, Live)
+end
+
+local function clear(self)
+  if self.drawn then
+    self.write("\r\27[K")
+    self.drawn = false
+  end
+end
+
+local function line(self, text)
+  if self.quiet then return end
+  clear(self)
+  self.last_output_ns = loop.now_ns()
+  self.write(text .. "\n")
+end
+
+local function rates_of(result)
+  local parts = {}
+  for _, name in ipairs { "write", "read" } do
+    local direction = result[name]
+    if direction and direction.mib_s then
+      local p99 = direction.latency and direction.latency.p99_ns
+      parts[#parts + 1] = ("%s %s MB/s%s"):format(name,
+        format.number(direction.mib_s * 1.048576), p99 and ", p99 " .. format.ns(p99) or "")
+    end
+  end
+  if result.verify then
+    parts[#parts + 1] = ("%s verified, %d bad sectors"):format(
+      format.bytes(result.verify.sectors * 512), result.verify.bad_sectors)
+  end
+  return table.concat(parts, "; ")
+end
+
+local function show_measure(self, fields)
+  local id = fields.case_id
+  if fields.labels and fields.labels.round then
+    id = ("round %s  %s"):format(fields.labels.round, id)
+  end
+  local bad = fields.verdict == "fail"
+  local now_ns = loop.now_ns()
+  local before_ns = self.shown_ns[fields.case_id]
+  if not bad and before_ns and now_ns - before_ns < live.measure_interval_ns then return end
+  self.shown_ns[fields.case_id] = now_ns
+  local result = type(fields.result) == "table" and rates_of(fields.result) or ""
+  line(self, ("%s  %s%s"):format(bad and "FAIL" or "    ", id,
+    (result ~= "" and ": " .. result or "") .. (bad and ": " .. format.line(fields.reason) or "")))
+end
+
+local kinds = {}
+
+function kinds.start(self, fields)
+  line(self, ("storlua %s: %s"):format(format.line(fields.script), format.line(fields.summary)))
+  local conditions = fields.conditions
+  if type(conditions) == "table" and conditions.device then
+    line(self, "      on " .. format.line(conditions.device)
+      .. (conditions.filesystem and ", " .. format.line(conditions.filesystem) or ""))
+  end
+  line(self, "      events in " .. format.line(self.run_dir) .. "/events.jsonl")
+end
+
+kinds.measure = show_measure
+
+function kinds.check(self, fields)
+  if not fields.ok then
+    line(self, ("FAIL  %s: %s"):format(fields.case_id, format.line(fields.message)))
+  end
+end
+
+function kinds.kernel(self, fields)
+  if fields.class == "error" then line(self, "KERN  " .. format.line(fields.text)) end
+end
+
+---@param fields table
+function Live:event(fields)
+  if fields.continued then return end
+  self.model:add(fields)
+  local show = kinds[fields.kind]
+  if show then show(self, fields) end
+end
+
+-- What goes on now, in one line.
+local function status(self, now)
+  local m, parts = self.model, {}
+  if m.round then parts[#parts + 1] = "round " .. m.round end
+  if now.phase then parts[#parts + 1] = format.line(now.phase) end
+  local done, total, rate = now.done_bytes, now.total_bytes, nil
+  if now.handle then
+    local progress = now.handle:progress()
+    if not now.phase then parts[#parts + 1] = now.case_id end
+    if progress and progress.bytes and (progress.elapsed_ns or 0) > 0 then
+      rate = progress.bytes / (progress.elapsed_ns / 1e9)
+    end
+    if progress and (progress.errors or 0) + (progress.bad_sectors or 0) > 0 then
+      parts[#parts + 1] = ("%d errors, %d bad sectors"):format(progress.errors or 0,
+        progress.bad_sectors or 0)
+    end
+    done = (done or 0) + (progress and progress.bytes or 0)
+  end
+  if total and total > 0 and done then
+    parts[#parts + 1] = ("%d %%"):format(math.min(100, done * 100 // total))
+  end
+  if rate then parts[#parts + 1] = format.number(rate / 1e6) .. " MB/s" end
+  if m.deadline_ns then
+    parts[#parts + 1] = format.duration(math.max(0, m.deadline_ns - loop.now_ns())) .. " left"
+  elseif m.first_ns then
+    parts[#parts + 1] = format.duration(loop.now_ns() - m.first_ns)
+  end
+  return table.concat(parts, "  ")
+end
+
+--- The task that redraws the line, or gives signs of life in a log.
+---@param now table the `live` table of the run
+---@return function
+function Live:display(now)
+  if self.terminal then
+    return function()
+      for _ in task.every(live.redraw_seconds) do
+        self.write("\r" .. status(self, now):sub(1, 78) .. "\27[K")
+        self.drawn = true
+      end
+    end
+  end
+  return function()
+    for _ in task.every(live.sign_of_life_seconds) do
+      if loop.now_ns() - self.last_output_ns >= live.sign_of_life_seconds * 1e9 then
+        line(self, "      " .. status(self, now))
+      end
+    end
+  end
+end
+
+--- The verdict block; with --quiet only its first line.
+function Live:finish(state)
+  clear(self)
+  local function paint(title, verdict_status)
+    if not self.color then return title end
+    return (COLORS[verdict_status] or COLORS.failed) .. title .. "\27[0m"
+  end
+  local lines = report_text.lines(self.model, {
+    run_dir = self.run_dir, paint = paint, state = state,
+  })
+  self.write(self.quiet and lines[1] .. "\n" or "\n" .. table.concat(lines, "\n") .. "\n")
+end
+
+return live

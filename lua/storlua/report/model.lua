@@ -1,0 +1,157 @@
+-- SPDX-License-Identifier: MIT
+--- What the events of a run add up to, in bounded memory: the ground that the
+--- text, JUnit and live reports stand on.
+
+local model = {
+  cases_max = 5000,
+  kept_max = 20, -- kernel lines, errors and the like
+}
+
+---@class storlua.Case
+---@field id string
+---@field checks integer
+---@field checks_failed integer
+---@field measures integer
+---@field measures_failed integer
+---@field interrupted integer
+---@field message? string of the first failure
+---@field total_ns integer
+---@field read? table sums of one direction
+---@field write? table
+
+---@class storlua.Model
+---@field start? table the latest start event
+---@field cases storlua.Case[] in order of appearance
+---@field rounds integer
+---@field verdict? table
+local Model = {}
+Model.__index = Model
+Model.__name = "storlua.Model"
+
+---@return storlua.Model
+function model.new()
+  return setmetatable({
+    cases = {}, by_id = {}, cases_left_out = 0, rounds = 0, thresholds = {}, notes = {},
+    kernel = {}, kernel_total = 0, errors = {}, stuck = {}, cleanups = {}, boots = 0,
+    resumes = 0, events = 0, failures = {},
+  }, Model)
+end
+
+local function case_of(self, id)
+  local case = self.by_id[id]
+  if case then return case end
+  if #self.cases >= model.cases_max then
+    self.cases_left_out = self.cases_left_out + 1
+    return { checks = 0, checks_failed = 0, measures = 0, measures_failed = 0, interrupted = 0,
+             total_ns = 0 }
+  end
+  case = { id = id, checks = 0, checks_failed = 0, measures = 0, measures_failed = 0,
+           interrupted = 0, total_ns = 0 }
+  self.by_id[id] = case
+  self.cases[#self.cases + 1] = case
+  return case
+end
+
+local function keep(list, value)
+  if #list < model.kept_max then list[#list + 1] = value end
+end
+
+local function add_direction(case, name, direction)
+  if not direction or (direction.operations or 0) == 0 then return end
+  local sum = case[name]
+  if not sum then
+    sum = { runs = 0, operations = 0, bytes = 0, io_ns = 0 }
+    case[name] = sum
+  end
+  sum.runs = sum.runs + 1
+  sum.operations = sum.operations + direction.operations
+  sum.bytes = sum.bytes + (direction.bytes or 0)
+  sum.io_ns = sum.io_ns + (direction.io_ns or 0)
+  local rate = direction.mib_s
+  if rate then
+    sum.slowest_mib_s = math.min(sum.slowest_mib_s or rate, rate)
+    sum.last_mib_s = rate
+  end
+  local latency = direction.latency or {}
+  if latency.p99_ns then sum.p99_ns = math.max(sum.p99_ns or 0, latency.p99_ns) end
+  if latency.max_ns then sum.max_ns = math.max(sum.max_ns or 0, latency.max_ns) end
+end
+
+local kinds = {}
+
+function kinds.start(self, fields)
+  self.start = fields
+  self.first = self.first or fields
+  if fields.resumed then
+    self.resumes = self.resumes + 1
+    self.verdict = nil
+  end
+end
+
+function kinds.measure(self, fields)
+  local case = case_of(self, fields.case_id or "?")
+  case.measures = case.measures + 1
+  if fields.verdict == "interrupted" then case.interrupted = case.interrupted + 1 end
+  if fields.verdict == "fail" then
+    case.measures_failed = case.measures_failed + 1
+    case.message = case.message or fields.reason
+  end
+  local result = fields.result
+  if type(result) ~= "table" then return end
+  case.total_ns = case.total_ns + (result.total_ns or 0)
+  add_direction(case, "read", result.read)
+  add_direction(case, "write", result.write)
+end
+
+function kinds.check(self, fields)
+  local case = case_of(self, fields.case_id or "?")
+  case.checks = case.checks + 1
+  if not fields.ok then
+    case.checks_failed = case.checks_failed + 1
+    case.message = case.message or (fields.message ~= "" and fields.message or "check failed")
+  end
+end
+
+function kinds.round(self, fields)
+  self.round = fields.round
+  if fields.phase == "end" then self.rounds = self.rounds + 1 end
+  self.deadline_ns = fields.deadline_ns
+end
+
+function kinds.kernel(self, fields)
+  if fields.class ~= "error" then return end
+  self.kernel_total = self.kernel_total + 1
+  keep(self.kernel, fields)
+end
+
+function kinds.threshold(self, fields) self.thresholds[#self.thresholds + 1] = fields end
+function kinds.note(self, fields) self.notes[fields.key or "?"] = fields.value end
+function kinds.error(self, fields) keep(self.errors, fields) end
+function kinds.stuck(self, fields) keep(self.stuck, fields) end
+function kinds.cleanup(self, fields) keep(self.cleanups, fields) end
+function kinds.verdict(self, fields) self.verdict = fields end
+
+--- Takes one event.
+---@param fields table
+function Model:add(fields)
+  self.events = self.events + 1
+  if fields.boot_id and fields.boot_id ~= self.boot_id then
+    self.boots, self.boot_id = self.boots + 1, fields.boot_id
+  end
+  self.first_ns = self.first_ns or fields.t_boot_ns
+  self.last = fields
+  local add = kinds[fields.kind]
+  if add then add(self, fields) end
+end
+
+--- Text for a run without a verdict.
+---@param state table of storlua.report.reader
+---@return string
+function model.incomplete_text(state)
+  if state.bytes == 0 then
+    return "incomplete: events.jsonl is empty, the run ended before its first event was on disk"
+  end
+  return "incomplete: no verdict (crashed or still running)"
+end
+
+return model

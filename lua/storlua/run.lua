@@ -1,0 +1,116 @@
+-- SPDX-License-Identifier: MIT
+--- Runs a procedure: folder, log, the object t, and at the end the verdict.
+--- How the run ends is decided by what was recorded, not by whether the
+--- script returned.
+
+local ending = require("storlua.run.ending")
+local errors = require("storlua.errors")
+local failure = require("storlua.failure")
+local job = require("storlua.job")
+local loop = require("storlua.core.loop")
+local opening = require("storlua.run.opening")
+local scheduler = require("storlua.scheduler")
+local task = require("storlua.task")
+local threshold = require("storlua.threshold")
+
+local run = {}
+
+-- Rules with abort = true are judged once a second while the script runs.
+local function watch_rules(self)
+  local rules = {}
+  for _, rule in ipairs(self.rules) do
+    if rule.abort then rules[#rules + 1] = rule end
+  end
+  if not rules[1] then return nil end
+  return function()
+    for _ in task.every(1) do
+      for _, rule in ipairs(rules) do
+        local judged = threshold.broken(rule, self.recorder.metrics, self.recorder:elapsed_ns())
+        if judged then self.t:abort("%s", judged.text) end
+      end
+    end
+  end
+end
+
+local function body(self, opt)
+  local scope <close> = task.scope()
+  local watch = watch_rules(self)
+  if watch then scope:spawn("thresholds", watch) end
+  local display = self.reporters:display(self.t.live)
+  if display then scope:spawn("display", display) end
+  self.procedure.run(self.t, opt)
+end
+
+-- Where an error came from, taken before the stack is unwound.
+local function with_traceback(err)
+  err = failure.capture(err)
+  return { err = err, traceback = failure.traceback(err) }
+end
+
+-- While a run lasts, a job that is given up is an event of it.
+local function report_abandoned(self)
+  local previous = job.on_abandon
+  job.on_abandon = function(name, stuck)
+    previous(name, stuck)
+    stuck = stuck or {}
+    self.recorder:find("failed", ("%s is stuck in %s and was given up"):format(name,
+      stuck.what or "its own work"))
+    self.log:write("stuck", {
+      job = name, what = stuck.what, offset = stuck.offset, seconds = stuck.seconds,
+      kernel_stack = stuck.kernel_stack, abandoned = true,
+    })
+  end
+  return setmetatable({}, { __close = function() job.on_abandon = previous end })
+end
+
+-- The same for a loop that was busy.
+local function report_stalls(self)
+  local found, host = pcall(require, "storlua.host")
+  if not found or not host.on_stall then return nil end
+  local previous = host.on_stall
+  host.on_stall = function(info)
+    previous(info)
+    -- called between tasks: the line is queued by one of its own
+    self.stalls[#self.stalls + 1] = info
+  end
+  return setmetatable({}, { __close = function() host.on_stall = previous end })
+end
+
+local function execute(procedure, opt, settings)
+  local previous_cleanup = scheduler.cleanup_seconds
+  if settings.cleanup_seconds then scheduler.cleanup_seconds = settings.cleanup_seconds end
+  local self = opening.open(procedure, opt, settings)
+  self.stalls = {}
+  self.cleanups_before = #scheduler.cleanup_failures
+  local _ <close> = report_abandoned(self)
+  local _ <close> = report_stalls(self)
+  local ok, caught = xpcall(body, with_traceback, self, opt)
+  local exit_code = scheduler.shield(ending.finish, self, not ok and caught or nil)
+  scheduler.cleanup_seconds = previous_cleanup
+  return exit_code
+end
+
+--- Runs a procedure to its verdict.
+---@async
+---@param procedure storlua.Procedure
+---@param opt table effective options
+---@param settings table script, script_path, script_dir, argv, output, reports, quiet, resume,
+--- board, board_name, destroy, cleanup_seconds, log_limit_bytes, seed, options_given
+---@return integer exit code
+function run.execute(procedure, opt, settings)
+  local ok, result = xpcall(execute, function(err)
+    if errors.is(err) and err.code == "USAGE" then return err end
+    return with_traceback(err)
+  end, procedure, opt, settings)
+  if ok then return result end
+  if errors.is(result) and result.code == "USAGE" then
+    io.stderr:write("storlua: ", result.message, "\n")
+    return 2
+  end
+  error(result.err, 0)
+end
+
+--- The clock of runs, for libraries that record times beside it.
+run.now_ns = loop.now_ns
+
+return run

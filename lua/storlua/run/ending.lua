@@ -1,0 +1,185 @@
+-- SPDX-License-Identifier: MIT
+--- The end of a run: what the script raised, thresholds, the verdict, the
+--- summary, the reports. Runs shielded; nothing here may lose a result.
+
+local errors = require("storlua.errors")
+local event = require("storlua.event")
+local failure = require("storlua.failure")
+local scheduler = require("storlua.scheduler")
+local threshold = require("storlua.threshold")
+local verdict = require("storlua.verdict")
+
+local ending = {}
+
+local STATUS_OF_CODE = { REFUSED = "refused", USAGE = "usage", EVENT_LOG = "failed" }
+local STOPS = { SIGNAL = true, CANCELLED = true }
+
+-- Writes an event at the end: a log that fails here fails the run, not us.
+local function write(self, kind, fields)
+  local ok, err = pcall(self.log.write, self.log, kind, fields)
+  if not ok then self.recorder:find("failed", tostring(err)) end
+end
+
+local function classify(self, caught)
+  local err = caught.err
+  local code = errors.is(err) and err.code
+  -- The verdict has the last word, also over os.exit.
+  local exit_code = scheduler.exit_code
+  scheduler.exit_code = nil
+  if self.t.endings[err] then return end
+  if scheduler.stopped_by and (STOPS[code] or code == "EPIPE") then return end
+  if code == "EXIT" then
+    if (exit_code or 0) ~= 0 then
+      self.recorder:find("failed", "the script called " .. err.message)
+    end
+  elseif code == "EPIPE" then
+    self.recorder:find("failed", err.message)
+  elseif STATUS_OF_CODE[code] then
+    -- the failure of the log is found in any case
+    if code ~= "EVENT_LOG" then self.recorder:find(STATUS_OF_CODE[code], err.message) end
+  else
+    local message = failure.text(err)
+    self.recorder:find("raised", message)
+    io.stderr:write("storlua: ", message, "\n", caught.traceback or "", "\n")
+    write(self, "error", { message = message, traceback = caught.traceback,
+                           code = code or event.null })
+  end
+end
+
+-- Files that the script claimed and did not close.
+local function release_scratch(self)
+  local left = {}
+  for file in pairs(self.t.open_files) do left[#left + 1] = file end
+  for _, file in ipairs(left) do
+    local ok, err = pcall(file.release, file)
+    if not ok then scheduler.cleanup_failures[#scheduler.cleanup_failures + 1] =
+      { task = "scratch file " .. file.path, error = err }
+    end
+  end
+end
+
+local function report_cleanups(self)
+  for i = self.cleanups_before + 1, #scheduler.cleanup_failures do
+    local one = scheduler.cleanup_failures[i]
+    one.reported = true
+    local text = ("clean-up failed in task %s: %s"):format(one.task or "?",
+      failure.text(one.error))
+    io.stderr:write("storlua: ", text, "\n")
+    self.recorder:find("cleanup_failed", text)
+    write(self, "cleanup", { task = one.task, message = failure.text(one.error) })
+  end
+end
+
+local function judge_thresholds(self)
+  local judged = event.list {}
+  for i, rule in ipairs(self.rules) do
+    local one = threshold.judge(rule, self.recorder.metrics, self.recorder:elapsed_ns())
+    judged[i] = one
+    if not one.ok then self.recorder:find("failed", "threshold " .. one.text) end
+    write(self, "threshold", one)
+  end
+  return judged
+end
+
+-- A run that looked at nothing did not pass.
+local function require_substance(self)
+  local totals, findings = self.recorder.totals, self.recorder.findings
+  if totals.checks + totals.measures + #self.rules > 0 or self.procedure.informational then
+    return
+  end
+  if findings.skipped[1] or findings.usage[1] or findings.refused[1] or findings.raised[1]
+    or scheduler.stopped_by then
+    return
+  end
+  self.recorder:find("failed", "nothing was checked")
+end
+
+local function log_failures(self)
+  local log, recorder = self.log, self.recorder
+  if log.failure and not self.log_failure_found then
+    self.log_failure_found = true
+    recorder:find("failed", log.failure.message)
+  end
+  if log.was_stuck and not self.log_stuck_written then
+    self.log_stuck_written = true
+    write(self, "stuck", { job = "event log", what = event.null, seconds = log.was_stuck,
+                           abandoned = false })
+  end
+end
+
+local function verdict_fields(self)
+  local recorder = self.recorder
+  recorder.findings.signal = scheduler.stopped_by
+  local fields = verdict.decide(recorder.findings)
+  fields.reasons = event.list(fields.reasons)
+  for name, value in pairs(recorder.totals) do fields[name] = value end
+  fields.elapsed_ns = recorder:elapsed_ns()
+  fields.soaked_ns = recorder.soaked_before_ns + fields.elapsed_ns
+  return fields
+end
+
+local function summary_text(self, fields, judged)
+  local recorder, start = self.recorder, self.start
+  local all = {}
+  for key, value in pairs(fields) do all[key] = value end
+  all.v, all.kind = 1, "summary"
+  all.start = { script = start.script, version = start.version, options = start.options,
+                board = start.board, conditions = start.conditions, seed = start.seed,
+                run_id = start.run_id, resumed = start.resumed }
+  all.thresholds = judged
+  all.notes = event.object(recorder.notes)
+  all.failures = event.list(recorder.failures)
+  all.failures_total = recorder.failures_total
+  all.metrics = event.object(recorder.metrics:summary())
+  return event.encode(all) .. "\n"
+end
+
+-- Verdict and summary on disk; says on stderr what could not be written.
+local function write_verdict(self, fields, judged)
+  local on_disk, message = self.log:write_last("verdict", fields)
+  if not on_disk then
+    io.stderr:write("storlua: the verdict could not be written: ", message, "\n")
+  end
+  local text
+  on_disk, text = pcall(summary_text, self, fields, judged)
+  message = text
+  if on_disk then
+    on_disk, message = self.log:replace_file(self.folder.path .. "/summary.json", text)
+  end
+  if not on_disk then io.stderr:write("storlua: no summary: ", tostring(message), "\n") end
+  local closed = self.log:close()
+  if not closed then
+    io.stderr:write("storlua: the event log does not answer and was given up\n")
+  end
+  return on_disk and closed
+end
+
+--- Ends a run.
+---@async
+---@param self table of storlua.run.opening
+---@param caught table|nil {err, traceback} what the script raised
+---@return integer exit code
+function ending.finish(self, caught)
+  if caught then classify(self, caught) end
+  if scheduler.callback_error then
+    self.recorder:find("raised", "in a callback: " .. failure.text(scheduler.callback_error))
+  end
+  for _, info in ipairs(self.stalls) do
+    write(self, "stall", { seconds = info.seconds, where = info.where, task = info.task })
+  end
+  release_scratch(self)
+  report_cleanups(self)
+  pcall(self.recorder.flush_samples, self.recorder)
+  local judged = judge_thresholds(self)
+  require_substance(self)
+  self.reporters:failures(self.recorder)
+  log_failures(self)
+  local fields = verdict_fields(self)
+  local written = write_verdict(self, fields, judged)
+  self.folder.lock:release()
+  local reported = self.reporters:close(self, fields)
+  if written and not self.log.failure and reported then return fields.exit_code end
+  return fields.exit_code == 0 and 1 or fields.exit_code
+end
+
+return ending

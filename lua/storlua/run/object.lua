@@ -1,0 +1,257 @@
+-- SPDX-License-Identifier: MIT
+--- The object `t` that a procedure's run gets: what it may record, and how it
+--- ends early.
+
+local errors = require("storlua.errors")
+local judge = require("storlua.run.judge")
+local rounds = require("storlua.run.rounds")
+local scheduler = require("storlua.scheduler")
+local scratch = require("storlua.run.scratch")
+
+local object = {}
+
+-- Kinds of the library that a script may write itself; true: wait for the disk.
+local KINDS = { kernel = false, stuck = false, stall = false, writing = true, flushed = true }
+
+-- Errors of a start that are not about the target.
+local NOT_OURS = { REFUSED = true, USAGE = true, EVENT_LOG = true, CANCELLED = true,
+                   SIGNAL = true, EXIT = true, TIMEOUT = true }
+
+---@class storlua.Run
+---@field dir string folder of the script
+---@field run_dir string folder of the results
+---@field seed integer
+---@field run_id integer
+---@field board? table
+---@field resume? storlua.Resume
+---@field package recorder storlua.Recorder
+---@field package live table what the live display shows now
+---@field package workload table storlua.workload
+local Run = {}
+Run.__index = Run
+Run.__name = "storlua.Run"
+
+---@param fields table
+---@return storlua.Run
+function object.new(fields)
+  fields.open_files, fields.live, fields.endings = {}, {}, {}
+  return setmetatable(fields, Run)
+end
+
+local function check_case_id(method, case_id)
+  local ok = type(case_id) == "string" and #case_id <= 100
+  if ok then
+    for segment in (case_id .. "."):gmatch("([^.]*)%.") do
+      ok = ok and segment:find("^[%w_-]+$") ~= nil
+    end
+  end
+  if not ok then
+    error(("t:%s: '%s' is not a case id (at most 100 letters, digits, _ and -, in segments "
+      .. "joined by dots)"):format(method, tostring(case_id)), 3)
+  end
+end
+
+local function check_metric(method, name)
+  if type(name) ~= "string" or not name:find("^[%w_.-]+$") or #name > 200 then
+    error(("t:%s: '%s' is not the name of a metric"):format(method, tostring(name)), 3)
+  end
+end
+
+local function text_of(method, format, ...)
+  if format == nil then return "" end
+  if type(format) ~= "string" then
+    error(("t:%s: the message is a format, not a %s"):format(method, type(format)), 3)
+  end
+  if select("#", ...) == 0 then return format end
+  local ok, text = pcall(string.format, format, ...)
+  if not ok then error(("t:%s: %s"):format(method, text), 3) end
+  return text
+end
+
+-- Ends the run now. What ends it is recorded, so a script that catches the
+-- error does not get around it.
+local function finish(self, status, code, text)
+  local err = errors.new { code = code, message = text }
+  if status then self.recorder:find(status, text) end
+  self.endings[err] = true
+  error(err, 0)
+end
+
+local function is_cancelled() return scheduler.current().cancels[1] ~= nil end
+
+-- Runs the workload with its handle in view of the live display. A workload
+-- that a cancel cut off still gives what it did until then.
+local function run_workload(self, case_id, spec, labels)
+  local handle <close> = self.workload.start(spec)
+  self.live.handle, self.live.case_id, self.live.labels = handle, case_id, labels
+  local ok, result = pcall(handle.wait, handle)
+  self.live.handle = nil
+  if ok then return result end
+  local failure = result
+  if errors.is(failure) and handle:is_done() and is_cancelled() then
+    ok, result = pcall(scheduler.shield, handle.wait, handle)
+    if ok then return result, failure end
+  end
+  error(failure, 0)
+end
+
+-- It could not start: a failed measurement, not a broken script.
+local function not_started(self, fields, failure)
+  if not errors.is(failure) or NOT_OURS[failure.code] or is_cancelled() then
+    error(failure, 0)
+  end
+  fields.verdict, fields.reason = "fail", failure.message
+  self.recorder:measure(fields)
+  self.endings[failure] = true
+  error(failure, 0)
+end
+
+--- Runs a workload and records what it did. Fails the run on any I/O or
+--- verification error, on an early end, and when nothing was measured.
+---@async
+---@param case_id string
+---@param spec table see docs/events.md
+---@param options? {expect_errors?: boolean, expect_end?: string, labels?: table}
+---@return table result
+function Run:measure(case_id, spec, options)
+  check_case_id("measure", case_id)
+  if type(spec) ~= "table" then error("t:measure: the second argument is a workload", 2) end
+  options = options or {}
+  local full = self.workload.complete(spec)
+  local fields = { case_id = case_id, labels = options.labels, spec = full }
+  local ok, result, cut_off = pcall(run_workload, self, case_id, full, options.labels)
+  if not ok then not_started(self, fields, result) end
+  fields.result = result
+  fields.verdict, fields.reason = judge.result(result, full, options)
+  if cut_off then
+    if result["end"] == "cancelled" and not judge.has_errors(result) then
+      fields.verdict, fields.reason = "interrupted", nil
+    end
+    scheduler.shield(self.recorder.measure, self.recorder, fields)
+    error(cut_off, 0)
+  end
+  self.recorder:measure(fields)
+  return result
+end
+
+--- Records a check; a failed one fails the run at its end.
+---@async
+---@param case_id string
+---@param ok any
+---@param format? string
+---@return boolean ok
+function Run:check(case_id, ok, format, ...)
+  check_case_id("check", case_id)
+  ok = ok and true or false
+  self.recorder:check(case_id, ok, text_of("check", format, ...), false)
+  return ok
+end
+
+--- Records a check; a failed one ends the run now.
+---@async
+---@param case_id string
+---@param ok any
+---@param format? string
+function Run:require(case_id, ok, format, ...)
+  check_case_id("require", case_id)
+  local text = text_of("require", format, ...)
+  self.recorder:check(case_id, ok and true or false, text, true)
+  if not ok then finish(self, nil, "ABORTED", text ~= "" and text or case_id) end
+end
+
+--- Ends the run as failed.
+---@param format string
+function Run:abort(format, ...)
+  finish(self, "failed", "ABORTED", text_of("abort", format, ...))
+end
+
+--- Ends the run as not applicable here.
+---@param format string
+function Run:skip(format, ...)
+  finish(self, "skipped", "SKIPPED", text_of("skip", format, ...))
+end
+
+--- A number for thresholds and the summary, in bounded memory.
+---@async
+---@param metric string
+---@param value number
+---@param unit? string
+function Run:sample(metric, value, unit)
+  check_metric("sample", metric)
+  if type(value) ~= "number" or value ~= value or value == math.huge or value == -math.huge then
+    error(("t:sample: the value of %s is %s, not a finite number"):format(metric,
+      tostring(value)), 2)
+  end
+  self.recorder:sample(metric, value, unit)
+end
+
+--- Counts an occurrence.
+---@async
+---@param metric string
+---@param text? string the last one is kept
+---@param n? integer
+function Run:count(metric, text, n)
+  check_metric("count", metric)
+  n = n == nil and 1 or math.tointeger(n)
+  if not n or n < 0 then error("t:count: the number is an integer of 0 or more", 2) end
+  self.recorder:count(metric, text, n)
+end
+
+--- Puts something into the summary.
+---@async
+---@param key string
+---@param value any text, number, boolean or table of these
+function Run:note(key, value)
+  if type(key) ~= "string" or key == "" or not utf8.len(key) then
+    error("t:note: the key is a text", 2)
+  end
+  self.recorder.log:write("note", { key = key, value = value })
+  self.recorder.notes[key] = value
+end
+
+--- Iterates over rounds until the time or the number is used up. The second
+--- value of each turn knows the time that is left (storlua.Round).
+---@async
+---@param limits {seconds?: number, count?: integer, pause?: number}
+---@return fun(): integer|nil, storlua.Round|nil
+function Run:rounds(limits)
+  return rounds.iterate(self.recorder, limits, self.resume)
+end
+
+--- What the live display shows.
+---@param name string
+---@param done? integer bytes
+---@param total? integer bytes
+function Run:phase(name, done, total)
+  local live = self.live
+  live.phase, live.done_bytes, live.total_bytes = name, done, total
+end
+
+--- Claims a file for the run: it is created, or taken over from a run of ours
+--- that did not end. To-be-closed: removed at the end unless file:keep(reason).
+---@param path string its name begins with "storlua."
+---@return storlua.ScratchFile
+function Run:scratch_file(path)
+  return scratch.claim(path, self.resume ~= nil, self.open_files)
+end
+
+--- Writes an event: kernel, stuck, stall, writing, flushed or a kind of your
+--- own (x_…).
+---@async
+---@param kind string
+---@param fields table
+function Run:event(kind, fields)
+  local durable = KINDS[kind]
+  if durable == nil and not (type(kind) == "string" and kind:find("^x_[%w_]+$")) then
+    error(("t:event: '%s' is not a kind that a script writes; its own begin with x_"):format(
+      tostring(kind)), 2)
+  end
+  if kind == "kernel" and fields.class == "error" then
+    local totals = self.recorder.totals
+    totals.kernel_errors = totals.kernel_errors + 1
+  end
+  local log = self.recorder.log
+  if durable then log:write_durable(kind, fields) else log:write(kind, fields) end
+end
+
+return object

@@ -1,0 +1,191 @@
+-- SPDX-License-Identifier: MIT
+--- The beginning of a run: everything that may be refused is refused before
+--- the first event; then folder, log, start event, the object t.
+
+local errors = require("storlua.errors")
+local event = require("storlua.event")
+local event_log = require("storlua.event_log")
+local object = require("storlua.run.object")
+local recorder = require("storlua.run.recorder")
+local reporters = require("storlua.run.reporters")
+local resume = require("storlua.run.resume")
+local run_dir = require("storlua.run_dir")
+local threshold = require("storlua.threshold")
+
+local opening = {}
+
+local LOG_LIMIT_BYTES = 64 << 20
+
+local function random_integer(bits)
+  local source <close> = assert(io.open("/dev/urandom", "rb"))
+  return (string.unpack("<I8", source:read(8))) & ((1 << bits) - 1)
+end
+
+local function version()
+  local found, core = pcall(require, "storlua.core.version")
+  return found and core.version or event.null
+end
+
+-- What an option holds, as far as JSON can say it.
+local function recordable(opt)
+  local copy = event.object {}
+  for key, value in pairs(opt) do
+    if type(key) == "string" and pcall(event.encode, { value = value }) then copy[key] = value end
+  end
+  return copy
+end
+
+-- The thing under test, as the options name it.
+local function target_of(opt)
+  for _, name in ipairs { "dir", "path", "device", "file" } do
+    local value = opt[name]
+    if type(value) == "table" then value = value[1] end
+    if type(value) == "string" and value ~= "" then return value end
+  end
+  return "."
+end
+
+local function collect_conditions(path)
+  local found, conditions = pcall(require, "storlua.conditions")
+  if not found then return event.null end
+  local collected, err = errors.try(conditions.collect, path)
+  return collected or { device = err.message }
+end
+
+-- The same disk under log and target: the log's writes are part of the load.
+local function shares_device(directory, conditions)
+  local identity = type(conditions) == "table" and conditions.device_identity
+  if not identity then return false end
+  local found = require("storlua.device").try_of_path(directory)
+  local single = found and found.single
+  return single ~= nil and single.number == identity.number
+end
+
+local function settings_of(settings)
+  local reports = event.list {}
+  for i, report in ipairs(settings.reports or {}) do
+    reports[i] = report.file and report.format .. "=" .. report.file or report.format
+  end
+  return {
+    output = settings.output, reports = reports, quiet = settings.quiet or false,
+    resume = settings.resume, destroy = event.list(settings.destroy or {}),
+    cleanup_seconds = settings.cleanup_seconds, seed = settings.seed,
+    log_limit_bytes = settings.log_limit_bytes,
+  }
+end
+
+local function rules_of(procedure, opt, board)
+  local list
+  if procedure.thresholds_for then
+    list = procedure:thresholds_for(opt, board)
+  else
+    list = procedure.thresholds or {}
+    if type(list) == "function" then list = list(opt, board) or {} end
+  end
+  local rules = {}
+  for i, rule in ipairs(list) do rules[i] = threshold.parse(rule) end
+  return rules
+end
+
+local function cases_of(procedure, opt)
+  local cases = procedure.cases or {}
+  if procedure.cases_for then return procedure:cases_for(opt) end
+  return type(cases) == "function" and cases(opt) or cases
+end
+
+-- The folder, and what an earlier part left in it.
+local function open_folder(settings, opt)
+  if not settings.resume then return run_dir.create(settings.script, settings.output) end
+  local folder = run_dir.open(settings.resume)
+  local results = {}
+  local left, log_state = resume.read(settings.resume, settings.script, function(fields)
+    results[#results + 1] = fields
+  end)
+  for key, value in pairs(left.options) do
+    if not (settings.options_given or {})[key] then opt[key] = value end
+  end
+  return folder, left, log_state, results
+end
+
+local function take_over(self, left, log_state, results)
+  if log_state.carried then self.recorder:adopt(log_state.carried) end
+  for _, fields in ipairs(results) do resume.replay(self.recorder, fields) end
+  self.recorder.totals.rounds = self.recorder.totals.rounds + left.rounds_ended
+  self.recorder.soaked_before_ns = left.soaked_ns
+end
+
+local function start_fields(self, opt, settings)
+  local texts = event.list {}
+  for i, rule in ipairs(self.rules) do texts[i] = rule.text end
+  return {
+    script = settings.script, summary = self.procedure.summary, version = version(),
+    argv = event.list(settings.argv or {}), options = recordable(opt),
+    settings = settings_of(settings), thresholds = texts,
+    cases = event.list(cases_of(self.procedure, opt)),
+    board = settings.board_name or event.null, conditions = self.conditions,
+    seed = self.t.seed, run_id = self.t.run_id, resumed = self.t.resume ~= nil,
+    torn_bytes = self.t.resume and self.t.resume.torn_bytes,
+    soaked_ns = self.recorder.soaked_before_ns,
+    limit_bytes = self.log.limit_bytes, log_on_target = self.log_on_target,
+    carried = self.t.resume and self.recorder:carried() or nil,
+  }
+end
+
+-- A new file of the log begins with the start event and the sums so far.
+local function head_of(self, start)
+  return function()
+    local fields = {}
+    for key, value in pairs(start) do fields[key] = value end
+    fields.resumed, fields.torn_bytes = nil, nil
+    fields.continued, fields.carried = true, self.recorder:carried()
+    fields.soaked_ns = self.recorder.soaked_before_ns + self.recorder:elapsed_ns()
+    return fields
+  end
+end
+
+local function warn_about_place(self)
+  if not self.log_on_target then return end
+  io.stderr:write(("storlua: the event log %s lies on the device under test; --output DIR puts it "
+    .. "elsewhere\n"):format(self.folder.path))
+end
+
+--- Opens a run up to its start event.
+---@async
+---@param procedure storlua.Procedure
+---@param opt table
+---@param settings table see storlua.run
+---@return table self
+function opening.open(procedure, opt, settings)
+  local self = { procedure = procedure, settings = settings }
+  self.reporters = reporters.new(settings)
+  if not settings.resume then self.rules = rules_of(procedure, opt, settings.board) end
+  local folder, left, log_state, results = open_folder(settings, opt)
+  self.folder = folder
+  self.rules = self.rules or rules_of(procedure, opt, settings.board)
+  self.conditions = collect_conditions(target_of(opt))
+  self.log_on_target = shares_device(folder.path, self.conditions)
+  self.log = event_log.open {
+    directory = folder.path, limit_bytes = settings.log_limit_bytes or LOG_LIMIT_BYTES,
+    resume = settings.resume ~= nil, seq = log_state and log_state.seq,
+  }
+  self.recorder = recorder.new(self.log)
+  local workload = require("storlua.workload")
+  self.t = object.new {
+    dir = settings.script_dir or ".", run_dir = folder.path, board = settings.board,
+    seed = settings.seed or left and left.seed or random_integer(48),
+    run_id = left and left.run_id or math.max(1, random_integer(32)),
+    resume = left, recorder = self.recorder, workload = workload,
+  }
+  workload.set_run { seed = self.t.seed, run_id = self.t.run_id }
+  if left then take_over(self, left, log_state, results) end
+  self.reporters:open(self)
+  self.log.on_event = function(fields, line) self.reporters:event(fields, line) end
+  local start = start_fields(self, opt, settings)
+  self.start = start
+  self.log.head = head_of(self, start)
+  warn_about_place(self)
+  self.log:write_durable("start", start)
+  return self
+end
+
+return opening

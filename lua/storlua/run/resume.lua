@@ -1,0 +1,173 @@
+-- SPDX-License-Identifier: MIT
+--- What an earlier part of a run left behind, read from its events.
+
+local errors = require("storlua.errors")
+local loop = require("storlua.core.loop")
+local metrics = require("storlua.metrics")
+local reader = require("storlua.report.reader")
+
+local resume = {
+  flushed_max = 64, -- ranges that are remembered for each target
+}
+
+---@class storlua.Pass
+---@field target any as it was written
+---@field generation integer
+---@field range_offset integer
+---@field range_bytes integer
+
+---@class storlua.Resume
+---@field soaked_ns integer time of all earlier parts
+---@field rebooted boolean the machine was started anew since
+---@field rounds integer begun before, the last one perhaps not ended
+---@field writing table<any, storlua.Pass[]> by target: passes that began and whose flush is not
+--- known to have returned, oldest first
+---@field flushed table<any, storlua.Pass[]> by target: passes that are on the medium, oldest
+--- first; those a later one covers are left out
+---@field torn_bytes integer of the last line
+---@field options table effective options of the run
+---@field seed integer
+---@field run_id integer
+
+local function covers(outer, inner)
+  return outer.range_offset <= inner.range_offset
+    and outer.range_offset + outer.range_bytes >= inner.range_offset + inner.range_bytes
+end
+
+local function same(a, b)
+  return a.generation == b.generation and a.range_offset == b.range_offset
+    and a.range_bytes == b.range_bytes
+end
+
+local function without(list, pass, test)
+  local kept = {}
+  for _, old in ipairs(list or {}) do
+    if not test(pass, old) then kept[#kept + 1] = old end
+  end
+  return kept
+end
+
+local function pass_of(fields)
+  return { target = fields.target, generation = fields.generation,
+           range_offset = fields.range_offset, range_bytes = fields.range_bytes }
+end
+
+local visitors = {}
+
+function visitors.start(found, fields)
+  if not found.start then
+    found.first = fields
+    found.carried = fields.carried
+  elseif fields.continued then
+    found.carried = nil -- its parts were all read
+  end
+  found.start = fields
+  found.part_begin_ns = fields.t_boot_ns
+  found.soaked_ns = fields.soaked_ns or 0
+end
+
+function visitors.verdict(found, fields) found.verdict = fields end
+
+function visitors.round(found, fields)
+  if fields.phase == "begin" then found.rounds = fields.round end
+  if fields.phase == "end" then found.rounds_ended = found.rounds_ended + 1 end
+end
+
+function visitors.writing(found, fields)
+  local pass = pass_of(fields)
+  local list = without(found.writing[pass.target], pass, same)
+  list[#list + 1] = pass
+  found.writing[pass.target] = list
+end
+
+function visitors.flushed(found, fields)
+  local pass = pass_of(fields)
+  found.writing[pass.target] = without(found.writing[pass.target], pass, covers)
+  local list = without(found.flushed[pass.target], pass, covers)
+  list[#list + 1] = pass
+  if #list > resume.flushed_max then table.remove(list, 1) end
+  found.flushed[pass.target] = list
+end
+
+-- Results of earlier parts count in the verdict of the whole run.
+local function replay(found, fields)
+  local events = found.events
+  if fields.kind == "check" or fields.kind == "measure" or fields.kind == "count"
+    or fields.kind == "note" or fields.kind == "sample" or fields.kind == "kernel" then
+    events(fields)
+  end
+end
+
+--- Reads the folder of a run that was cut off. Refuses one that has ended or
+--- belongs to another script.
+---@param directory string
+---@param script string
+---@param visit fun(fields: table) sees the results, oldest first
+---@return storlua.Resume
+---@return table state of the log: seq, carried
+function resume.read(directory, script, visit)
+  local found = { writing = {}, flushed = {}, soaked_ns = 0, rounds = 0, rounds_ended = 0,
+                  events = visit }
+  local state = reader.read(directory, function(fields)
+    local visitor = visitors[fields.kind]
+    if visitor then visitor(found, fields) end
+    replay(found, fields)
+    found.last = fields
+  end)
+  if not found.start then
+    errors.raise("USAGE", "--resume %s: the run ended before its first event was on disk",
+      directory)
+  elseif found.verdict then
+    errors.raise("USAGE", "--resume %s: the run has ended (%s); nothing to go on with",
+      directory, found.verdict.status)
+  elseif found.start.script ~= script then
+    errors.raise("USAGE", "--resume %s: that is a run of %s, not of %s", directory,
+      found.start.script, script)
+  end
+  local part_ns = found.last.t_boot_ns - found.part_begin_ns
+  return {
+    soaked_ns = found.soaked_ns + math.max(0, part_ns),
+    rebooted = found.last.boot_id ~= loop.boot_id(),
+    rounds = found.rounds, rounds_ended = found.rounds_ended, writing = found.writing,
+    flushed = found.flushed, torn_bytes = state.torn_bytes, options = found.start.options or {},
+    seed = found.start.seed, run_id = found.start.run_id,
+  }, { seq = state.seq, carried = found.carried, lost_events = state.lost_events }
+end
+
+--- Puts one result of an earlier part into the recorder, without writing it.
+---@param recorder storlua.Recorder
+---@param fields table
+function resume.replay(recorder, fields)
+  local totals = recorder.totals
+  if fields.kind == "check" then
+    totals.checks = totals.checks + 1
+    if fields.ok then
+      recorder.passed[fields.case_id] = 1
+    else
+      totals.checks_failed = totals.checks_failed + 1
+      recorder:fail("check", fields.case_id, fields.message or "")
+    end
+  elseif fields.kind == "measure" then
+    totals.measures = totals.measures + 1
+    if fields.result then
+      recorder:add_result(fields.result)
+      recorder:sample_result(fields.case_id, fields.result)
+    end
+    if fields.verdict == "fail" then
+      totals.measures_failed = totals.measures_failed + 1
+      recorder:fail("measure", fields.case_id, fields.reason or "", fields.labels)
+    end
+  elseif fields.kind == "count" then
+    recorder.metrics:count(fields.metric, fields.text, fields.delta or 0)
+  elseif fields.kind == "note" then
+    recorder.notes[fields.key] = fields.value
+  elseif fields.kind == "kernel" and fields.class == "error" then
+    totals.kernel_errors = totals.kernel_errors + 1
+  elseif fields.kind == "sample" and fields.count and fields.count > 0 then
+    local m = recorder.metrics.samples[fields.metric] or metrics.new_metric(fields.unit)
+    recorder.metrics.samples[fields.metric] = m
+    m:merge(fields)
+  end
+end
+
+return resume
