@@ -29,7 +29,7 @@ function report.compare(case, samples, missing)
     local b = best_of(samples, names, metric)
     local line = {
       id = c.id, case = case.title, metric = metric, a = c.a, b = table.concat(names, ", "),
-      a_median = rounds.quantile(a, 0.5), b_median = rounds.quantile(b, 0.5),
+      best = #names > 1, a_median = rounds.quantile(a, 0.5), b_median = rounds.quantile(b, 0.5),
       least = c.least, most = c.most, unit = c.unit or "x", note = c.note, rounds = #a,
     }
     if #a == 0 or (c.b and #b == 0) then
@@ -74,8 +74,8 @@ function report.print(case, samples, missing, lines)
   end
   for _, line in ipairs(lines) do
     local what = (line.metric == "rate" or line.metric == "ns") and "" or line.metric .. " "
-    local over = line.b ~= "" and (" / " .. (line.b:find(",", 1, true)
-      and "best of " .. line.b or line.b)) or ""
+    local over = line.b ~= "" and (" / " .. (line.best and "best of " .. line.b
+      or line.b)) or ""
     if line.missing then
       print(("  %-4s %s%s%s: not measured: %s"):format(line.id, what, line.a, over, line.missing))
     else
