@@ -40,6 +40,7 @@ void l_host_call(struct sl_host *host, int ref, int nargs) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, ref);
   lua_insert(L, -1 - nargs);
   host->callbacks++;
+  host->loop.deliveries++;
   int status = l_host_pcall(L, nargs, 0);
   host->callbacks--;
   if (status != LUA_OK) report_failure(host);

@@ -72,6 +72,7 @@ static void on_async(uv_async_t *handle) {
   pthread_join(job->thread, NULL);
   job->is_done = true;
   close_handle(job);
+  job->loop->deliveries++;
   job->done(job, job->user);
   let_go(job); /* the thread's hold */
 }

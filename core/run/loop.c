@@ -54,9 +54,12 @@ int sl_loop_turn(struct sl_loop *loop, int wait) {
   if (!loop->clock.is_virtual) {
     run_uv(loop, wait ? UV_RUN_ONCE : UV_RUN_NOWAIT);
   } else {
-    /* Virtual time stands still while anything real is under way. */
+    /* Virtual time stands still while anything real is under way, and until
+     * the owner has acted on what this turn brought. */
+    uint64_t before = loop->deliveries;
     run_uv(loop, wait && loop->in_flight ? UV_RUN_ONCE : UV_RUN_NOWAIT);
-    if (wait && !loop->in_flight) sl_timer_fire_virtual(loop);
+    if (wait && !loop->in_flight && loop->deliveries == before)
+      sl_timer_fire_virtual(loop);
   }
   return uv_loop_alive(&loop->uv) || loop->timers;
 }

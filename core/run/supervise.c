@@ -135,7 +135,8 @@ static int report_death(const struct watch *w) {
   } else {
     fputs("storlua: the host ended without a status", stderr);
   }
-  if (count) fprintf(stderr, "; %u process groups of it were ended", count);
+  if (count) fprintf(stderr, "; %u process group%s ended", count,
+                     count == 1 ? "" : "s");
   fputs("\n", stderr);
   return code;
 }
