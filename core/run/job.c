@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /* Three parties hold a job: its owner, its thread, and the libuv handle
- * through which the thread reports.  It is freed when all have let go.  An
- * abandoned job's thread never lets go: what it works on stays valid. */
+ * through which the thread reports.  It is freed when all have let go.  What
+ * an abandoned job works on stays valid until its thread comes back. */
 struct sl_job {
   uv_async_t async;
   struct sl_loop *loop;
@@ -23,7 +23,7 @@ struct sl_job {
   void (*done)(struct sl_job *job, void *user);
   void *user;
   pthread_t thread;
-  unsigned holders;
+  atomic_uint holders;
   bool is_done;      /* loop thread */
   bool is_abandoned; /* loop thread writes under `lock` */
   bool has_returned; /* job's thread writes under `lock` */
@@ -51,7 +51,7 @@ static void install_wake_signal(void) {
 }
 
 static void let_go(struct sl_job *job) {
-  if (--job->holders) return;
+  if (atomic_fetch_sub(&job->holders, 1) > 1) return;
   pthread_mutex_destroy(&job->lock);
   if (job->class->release) job->class->release(job->data);
   free(job);
@@ -84,11 +84,13 @@ static void *thread_main(void *arg) {
   sl_job_enter(job, NULL, -1);
   pthread_mutex_lock(&job->lock);
   job->has_returned = true;
-  if (job->is_abandoned)
-    atomic_fetch_sub(&abandoned_running, 1);
-  else
-    uv_async_send(&job->async);
+  bool is_abandoned = job->is_abandoned;
+  if (!is_abandoned) uv_async_send(&job->async);
   pthread_mutex_unlock(&job->lock);
+  if (is_abandoned) {
+    let_go(job);
+    atomic_fetch_sub(&abandoned_running, 1);
+  }
   return NULL;
 }
 
@@ -124,17 +126,17 @@ int sl_job_start(struct sl_loop *loop, const struct sl_job_class *class,
   job->async.data = job;
   loop->handles++;
   loop->in_flight++;
+  atomic_store(&job->holders, 3);
   *out = job; /* the thread may look at its owner's copy at once */
   status = start_thread(job);
   if (status < 0) {
     static const struct sl_job_class nothing = {"nothing", NULL, NULL};
     *out = NULL;
     job->class = &nothing; /* the data stays the caller's */
-    job->holders = 1;
+    atomic_store(&job->holders, 1);
     close_handle(job);
     return sl_error_set(e, status, "start job thread", class->name, -1);
   }
-  job->holders = 3;
   return 0;
 }
 
@@ -159,10 +161,12 @@ void sl_job_abandon(struct sl_job *job) {
   atomic_store(&job->cancelled, true);
   pthread_mutex_lock(&job->lock);
   job->is_abandoned = true;
-  if (!job->has_returned) atomic_fetch_add(&abandoned_running, 1);
+  bool has_returned = job->has_returned;
+  if (!has_returned) atomic_fetch_add(&abandoned_running, 1);
   pthread_mutex_unlock(&job->lock);
   pthread_detach(job->thread);
   close_handle(job);
+  if (has_returned) let_go(job); /* the thread's hold */
 }
 
 unsigned sl_job_abandoned_running(void) {

@@ -21,7 +21,7 @@ struct sl_job_class {
   /* The work, on the job's thread.  Reads sl_job_cancelled between steps. */
   void (*run)(struct sl_job *job, void *data);
   /* Frees `data` on the loop thread, once the job is done and its owner has
-   * let go.  Not called for an abandoned job that never comes back. */
+   * let go.  For an abandoned job on its own thread, when that comes back. */
   void (*release)(void *data);
 };
 

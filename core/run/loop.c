@@ -68,7 +68,7 @@ static void close_leftover(uv_handle_t *handle, void *arg) {
   unsigned *left = arg;
   if (uv_is_closing(handle)) return;
   (*left)++;
-  uv_close(handle, NULL);
+  if (!sl_timer_close_leftover(handle)) uv_close(handle, NULL);
 }
 
 unsigned sl_loop_close(struct sl_loop *loop) {

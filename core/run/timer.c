@@ -101,3 +101,10 @@ void sl_timer_fire_virtual(struct sl_loop *loop) {
     free(timer);
   }
 }
+
+int sl_timer_close_leftover(uv_handle_t *handle) {
+  if (handle->type != UV_TIMER) return 0;
+  if (((uv_timer_t *)handle)->timer_cb != on_uv_timer) return 0;
+  close_timer(handle->data);
+  return 1;
+}
