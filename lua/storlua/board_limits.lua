@@ -67,9 +67,13 @@ function board_limits.value(metric, result)
   return rate(part, ns)
 end
 
+-- What was worked on: a range of 0 bytes means all of the target.
 local function size_of(spec, result)
-  local target = result and result.target or {}
-  return spec_bytes(spec.size_bytes or spec.range_bytes) or target.size_bytes or 0
+  for _, size in ipairs { spec.size_bytes or 0, spec.range_bytes or 0 } do
+    local bytes = spec_bytes(size)
+    if bytes and bytes > 0 then return bytes end
+  end
+  return result and result.target and result.target.size_bytes or 0
 end
 
 --- The metric under which a limit is sampled: "emmc.write.mb_s", and for a

@@ -27,7 +27,7 @@ function nearest.distance(a, b)
 end
 
 --- The candidate nearest to `name`, or nil when none is near: at most a third
---- of its letters may differ, two in a short one, or `name` begins it.
+--- of its letters may differ, one in a short one, or `name` begins it.
 ---@param name string
 ---@param candidates string[]
 ---@return string|nil
@@ -35,7 +35,7 @@ function nearest.find(name, candidates)
   local best, best_distance
   for _, candidate in ipairs(candidates) do
     local distance = nearest.distance(name:lower(), candidate)
-    local allowed = math.max(2, #candidate // 3)
+    local allowed = math.max(1, (#candidate + 1) // 3)
     local near = distance <= allowed and distance < #candidate
     local begins = #name >= 2 and candidate:sub(1, #name) == name
     if begins then distance = distance - 0.5 end -- the likelier one of two as near

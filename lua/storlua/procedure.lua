@@ -39,19 +39,17 @@ local function check_cases(cases, where)
 end
 
 local function check_threshold(entry, where)
-  local text = entry
   if type(entry) == "table" then
     shape.check(entry, where, {
       metric = "!string", rule = "!string", abort = "boolean", after = "number",
     })
-    text = entry.metric .. " " .. entry.rule
   elseif type(entry) ~= "string" then
     shape.fail(where, "must be a text or a table, not %s", type(entry))
   end
-  local found, threshold = pcall(require, "storlua.threshold")
-  if not found then return end
-  local ok, err = pcall(threshold.parse, text)
-  if not ok then shape.fail(where, "%s", tostring(err)) end
+  local ok, err = errors.try(function()
+    return require("storlua.threshold").parse(entry)
+  end)
+  if not ok then shape.fail(where, "%s", err.message) end
 end
 
 local function check_thresholds(thresholds, where)

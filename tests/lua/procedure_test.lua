@@ -32,6 +32,8 @@ function tests.test_bad_tables_name_the_field()
   bad({ summary = "s", run = nothing, thresholds = { 1 } }, "thresholds[1] must be")
   bad({ summary = "s", run = nothing, thresholds = { { metric = "a", rul = "x" } } },
     "thresholds[1].rul is not a field")
+  bad({ summary = "s", run = nothing, thresholds = { "write.mib_s p50 => 60" } },
+    "thresholds[1] threshold \"write.mib_s p50 => 60\"")
   bad({ summary = "s", run = nothing, cases = { "a b" } }, "cases[1] 'a b' is no case id")
   bad({ summary = "s", run = nothing, cases = { "a..b" } }, "cases[1]")
   bad({ summary = "s", run = nothing, informational = 1 }, "informational must be a boolean")

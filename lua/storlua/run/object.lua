@@ -27,6 +27,7 @@ local NOT_OURS = { REFUSED = true, USAGE = true, EVENT_LOG = true, CANCELLED = t
 ---@field package recorder storlua.Recorder
 ---@field package live table what the live display shows now
 ---@field package workload table storlua.workload
+---@field package judge_by_board? fun(spec: table, result: table)
 local Run = {}
 Run.__index = Run
 Run.__name = "storlua.Run"
@@ -131,6 +132,7 @@ function Run:measure(case_id, spec, options)
     error(cut_off, 0)
   end
   self.recorder:measure(fields)
+  if self.judge_by_board and not options.expect_errors then self.judge_by_board(full, result) end
   return result
 end
 

@@ -9,6 +9,7 @@ local object = require("storlua.run.object")
 local recorder = require("storlua.run.recorder")
 local reporters = require("storlua.run.reporters")
 local resume = require("storlua.run.resume")
+local run_board = require("storlua.run.board")
 local run_dir = require("storlua.run_dir")
 local threshold = require("storlua.threshold")
 
@@ -176,6 +177,7 @@ function opening.open(procedure, opt, settings)
     run_id = left and left.run_id or math.max(1, random_integer(32)),
     resume = left, recorder = self.recorder, workload = workload,
   }
+  self.t.judge_by_board = run_board.judge(self.t, settings.board, self.rules)
   workload.set_run { seed = self.t.seed, run_id = self.t.run_id }
   if left then take_over(self, left, log_state, results) end
   self.reporters:open(self)
