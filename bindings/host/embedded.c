@@ -57,7 +57,7 @@ static int search(lua_State *L) {
   }
   const char *chunk = lua_pushfstring(L, "@%s", path);
   if (luaL_loadbufferx(L, (const char *)file->content, file->size, chunk,
-                       "t") != LUA_OK)
+                       file->is_compiled ? "b" : "t") != LUA_OK)
     return lua_error(L);
   lua_pushstring(L, path);
   return 2;

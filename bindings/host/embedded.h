@@ -13,6 +13,7 @@ struct sl_embedded_file {
   const char *name; /* "storlua/task.lua", "scripts/soak.lua" */
   const unsigned char *content;
   size_t size;
+  int is_compiled; /* by the Lua that is linked in */
 };
 extern const struct sl_embedded_file sl_embedded_files[];
 extern const luaL_Reg sl_core_modules[];

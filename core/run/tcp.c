@@ -9,16 +9,6 @@
 
 #include "core/run/stream_private.h"
 
-/* glibc looks names up through shared libraries that a static program has no
- * right to count on. */
-#if defined(STORLUA_STATIC) && defined(__GLIBC__)
-enum { HAS_RESOLVER = 0 };
-#define getaddrinfo(host, port, hints, list) (*(list) = NULL, EAI_FAIL)
-#define freeaddrinfo(list) ((void)(list))
-#else
-enum { HAS_RESOLVER = 1 };
-#endif
-
 union address {
   struct sockaddr any;
   struct sockaddr_in v4;
@@ -30,6 +20,20 @@ static int parse(const char *text, int port, union address *address) {
   if (uv_ip4_addr(text, port, &address->v4) == 0) return 0;
   return uv_ip6_addr(text, port, &address->v6);
 }
+
+/* glibc looks names up through shared libraries that a static program has no
+ * right to count on. */
+#if defined(STORLUA_STATIC) && defined(__GLIBC__)
+
+static int look_up(const char *host, struct sl_tcp_addresses *addresses,
+                   struct sl_error *e) {
+  (void)addresses;
+  sl_error_set(e, -ENOSYS, "look up", host, -1);
+  sl_error_hint(e, "the static binary takes numeric addresses only");
+  return -ENOSYS;
+}
+
+#else
 
 static int from_eai(int code) {
   switch (code) {
@@ -44,34 +48,22 @@ static void add(struct sl_tcp_addresses *addresses, struct sockaddr *address) {
   char *text = addresses->text[addresses->count];
   size_t size = SL_TCP_ADDRESS_BYTES;
   if (addresses->count == SL_TCP_ADDRESSES) return;
-  struct sockaddr_in6 *v6 = (void *)address;
-  if (address->sa_family == AF_INET)
+  if (address->sa_family == AF_INET) {
     uv_ip4_name((void *)address, text, size);
-  else if (address->sa_family == AF_INET6)
+  } else if (address->sa_family == AF_INET6) {
+    struct sockaddr_in6 *v6 = (void *)address;
     uv_ip6_name(v6, text, size);
-  else
-    return;
-  if (address->sa_family == AF_INET6 && v6->sin6_scope_id) {
     size_t used = strlen(text);
-    snprintf(text + used, size - used, "%%%u", v6->sin6_scope_id);
+    if (v6->sin6_scope_id)
+      snprintf(text + used, size - used, "%%%u", v6->sin6_scope_id);
+  } else {
+    return;
   }
   addresses->count++;
 }
 
-int sl_tcp_resolve(const char *host, struct sl_tcp_addresses *addresses,
+static int look_up(const char *host, struct sl_tcp_addresses *addresses,
                    struct sl_error *e) {
-  union address numeric;
-  addresses->count = 0;
-  if (parse(host, 0, &numeric) == 0) {
-    snprintf(addresses->text[0], SL_TCP_ADDRESS_BYTES, "%s", host);
-    addresses->count = 1;
-    return 0;
-  }
-  if (!HAS_RESOLVER) {
-    sl_error_set(e, -ENOSYS, "look up", host, -1);
-    sl_error_hint(e, "the static binary takes numeric addresses only");
-    return -ENOSYS;
-  }
   const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
   struct addrinfo *list = NULL;
   int status = getaddrinfo(host, NULL, &hints, &list);
@@ -84,6 +76,18 @@ int sl_tcp_resolve(const char *host, struct sl_tcp_addresses *addresses,
     add(addresses, entry->ai_addr);
   freeaddrinfo(list);
   return addresses->count ? 0 : sl_error_set(e, -ENOENT, "look up", host, -1);
+}
+
+#endif
+
+int sl_tcp_resolve(const char *host, struct sl_tcp_addresses *addresses,
+                   struct sl_error *e) {
+  union address numeric;
+  addresses->count = 0;
+  if (parse(host, 0, &numeric) < 0) return look_up(host, addresses, e);
+  snprintf(addresses->text[0], SL_TCP_ADDRESS_BYTES, "%s", host);
+  addresses->count = 1;
+  return 0;
 }
 
 /* A connect takes the place of the first write: the same request slot, the

@@ -24,11 +24,20 @@ string(APPEND manifest "argparse.lua|${STORLUA_ARGPARSE}\n")
 string(APPEND manifest "dkjson.lua|${STORLUA_DKJSON}\n")
 file(CONFIGURE OUTPUT ${embedded}/manifest.txt CONTENT "${manifest}" @ONLY)
 
+if(storlua_lua_archive AND NOT CMAKE_CROSSCOMPILING
+    AND (STORLUA_BUNDLE OR STORLUA_STATIC))
+  add_executable(embed_compiled tools/cmake/embed_compiled.c)
+  target_link_libraries(embed_compiled PRIVATE storlua_lua)
+  set(embed_command embed_compiled ${embedded}/manifest.txt
+    ${embedded}/embedded_files.c)
+else()
+  set(embed_command ${CMAKE_COMMAND} -DMANIFEST=${embedded}/manifest.txt
+    -DOUTPUT=${embedded}/embedded_files.c
+    -P ${CMAKE_SOURCE_DIR}/tools/cmake/embed_files.cmake)
+endif()
 add_custom_command(
   OUTPUT ${embedded}/embedded_files.c
-  COMMAND ${CMAKE_COMMAND} -DMANIFEST=${embedded}/manifest.txt
-    -DOUTPUT=${embedded}/embedded_files.c
-    -P ${CMAKE_SOURCE_DIR}/tools/cmake/embed_files.cmake
+  COMMAND ${embed_command}
   DEPENDS ${embedded}/manifest.txt ${embedded_paths} ${STORLUA_ARGPARSE}
     ${STORLUA_DKJSON} ${CMAKE_SOURCE_DIR}/tools/cmake/embed_files.cmake
   COMMENT "Embedding the Lua library and scripts" VERBATIM)

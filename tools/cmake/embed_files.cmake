@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# cmake -DMANIFEST=… -DOUTPUT=… -P: writes every listed file as a C array.
+# cmake -DMANIFEST=… -DOUTPUT=… -P: writes every listed file as a C array, as
+# text: for builds that cannot run the Lua they are linked with.
 file(STRINGS ${MANIFEST} lines)
 set(arrays "")
 set(table "")
@@ -13,7 +14,7 @@ foreach(line IN LISTS lines)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
   string(APPEND arrays
     "static const unsigned char file_${index}[] = {${bytes}0};\n")
-  string(APPEND table "  {\"${name}\", file_${index}, ${size}},\n")
+  string(APPEND table "  {\"${name}\", file_${index}, ${size}, 0},\n")
   math(EXPR index "${index} + 1")
 endforeach()
 file(WRITE ${OUTPUT}.tmp
@@ -21,7 +22,7 @@ file(WRITE ${OUTPUT}.tmp
 #include \"bindings/host/embedded.h\"
 ${arrays}
 const struct sl_embedded_file sl_embedded_files[] = {
-${table}  {NULL, NULL, 0}
+${table}  {NULL, NULL, 0, 0}
 };
 ")
 file(RENAME ${OUTPUT}.tmp ${OUTPUT})

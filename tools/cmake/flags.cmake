@@ -26,7 +26,7 @@ else()
 endif()
 
 if(STORLUA_STATIC)
-  target_link_options(storlua_flags INTERFACE -static)
+  target_link_options(storlua_flags INTERFACE -static -s)
 else()
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
   target_link_options(storlua_flags INTERFACE -pie)
