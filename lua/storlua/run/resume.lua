@@ -19,6 +19,7 @@ local resume = {
 ---@class storlua.Resume
 ---@field soaked_ns integer time of all earlier parts
 ---@field rebooted boolean the machine was started anew since
+---@field interrupted boolean it was stopped by a signal and cleaned up
 ---@field rounds integer begun before, the last one perhaps not ended
 ---@field writing table<any, storlua.Pass[]> by target: passes that began and whose flush is not
 --- known to have returned, oldest first
@@ -55,6 +56,7 @@ end
 local visitors = {}
 
 function visitors.start(found, fields)
+  found.verdict = nil -- a part that was stopped was gone on with
   if not found.start then
     found.first = fields
     found.carried = fields.carried
@@ -117,7 +119,7 @@ function resume.read(directory, script, visit)
   if not found.start then
     errors.raise("USAGE", "--resume %s: the run ended before its first event was on disk",
       directory)
-  elseif found.verdict then
+  elseif found.verdict and found.verdict.status ~= "interrupted" then
     errors.raise("USAGE", "--resume %s: the run has ended (%s); nothing to go on with",
       directory, found.verdict.status)
   elseif found.start.script ~= script then
@@ -127,6 +129,7 @@ function resume.read(directory, script, visit)
   local part_ns = found.last.t_boot_ns - found.part_begin_ns
   return {
     soaked_ns = found.soaked_ns + math.max(0, part_ns),
+    interrupted = found.verdict ~= nil,
     rebooted = found.last.boot_id ~= loop.boot_id(),
     rounds = found.rounds, rounds_ended = found.rounds_ended, writing = found.writing,
     flushed = found.flushed, torn_bytes = state.torn_bytes, options = found.start.options or {},
