@@ -1,0 +1,16 @@
+-- SPDX-License-Identifier: MIT
+---@meta storlua.core.cache
+--- Private to the library. Written by tools/meta.lua from bindings/cache.c.
+
+local cache = {}
+
+--- drop_file(path) -> job -> {resident_before_bytes, resident_after_bytes, dirty_before_bytes,
+--- source}
+---@param path string
+function cache.drop_file(path) end
+
+--- residency(path) -> job -> {resident_bytes, dirty_bytes, source}
+---@param path string
+function cache.residency(path) end
+
+return cache
