@@ -8,7 +8,7 @@ local metrics = {
 }
 
 local SUB = 128
-local LOW_EXPONENT, HIGH_EXPONENT = -40, 62
+local LOW_EXPONENT, HIGH_EXPONENT = -40, 100
 
 ---@class storlua.Metric
 ---@field unit? string
@@ -110,7 +110,10 @@ end
 ---@return number|nil
 function Metric:percentile(percent)
   if self.count == 0 then return nil end
-  local rank = math.max(1, math.ceil(percent / 100 * self.count))
+  -- 99.9 % of 1,000 are 999, also where 99.9 is not exact
+  local rank = math.max(1, math.ceil(percent * self.count / 100 - 1e-6))
+  if rank >= self.count then return self.max end
+  if rank == 1 then return self.min end
   if self.values then
     if not self.sorted then
       self.sorted = table.move(self.values, 1, #self.values, 1, {})
