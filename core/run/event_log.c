@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/run/event_log_private.h"
+#include "core/run/job.h"
 
 enum { WATCH_MS = 1000 };
 static const int64_t STUCK_NS = 10 * INT64_C(1000000000);
@@ -234,6 +235,7 @@ static void stop_thread(struct sl_event_log *log, bool abandon) {
   pthread_mutex_lock(&log->lock);
   log->stop = true;
   log->is_abandoned |= abandon;
+  if (abandon && !log->is_ended) sl_job_count_abandoned(+1);
   pthread_cond_signal(&log->wake);
   pthread_mutex_unlock(&log->lock);
 }

@@ -5,6 +5,7 @@
 
 #include "core/base/file.h"
 #include "core/run/event_log_private.h"
+#include "core/run/job.h"
 
 /* The thread that owns the log.  It takes all that is queued, writes it, and
  * syncs once for all durable lines among it; what is dirty for a second is
@@ -197,8 +198,10 @@ void *sl_event_writer_main(void *arg) {
   pthread_mutex_lock(&log->lock);
   log->what = NULL;
   log->is_ended = true;
-  if (!log->is_abandoned) uv_async_send(&log->async);
+  bool was_abandoned = log->is_abandoned;
+  if (!was_abandoned) uv_async_send(&log->async);
   pthread_mutex_unlock(&log->lock);
+  if (was_abandoned) sl_job_count_abandoned(-1);
   sl_event_log_let_go(log);
   return NULL;
 }

@@ -169,6 +169,10 @@ void sl_job_abandon(struct sl_job *job) {
   if (has_returned) let_go(job); /* the thread's hold */
 }
 
+void sl_job_count_abandoned(int change) {
+  atomic_fetch_add(&abandoned_running, (unsigned)change);
+}
+
 unsigned sl_job_abandoned_running(void) {
   return atomic_load(&abandoned_running);
 }

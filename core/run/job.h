@@ -50,6 +50,9 @@ void sl_job_abandon(struct sl_job *job);
  * may not be able to end. */
 unsigned sl_job_abandoned_running(void);
 
+/* The same for another thread that was given up (+1) or came back (-1). */
+void sl_job_count_abandoned(int change);
+
 /* The owner's last word.  Frees the job now or when its thread returns. */
 void sl_job_unref(struct sl_job *job);
 

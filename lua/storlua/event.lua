@@ -13,8 +13,19 @@ local event = {
 }
 
 local MAX_DEPTH = 24
-local rank, list_names = keys.rank, keys.lists
-local quote = dkjson.quotestring
+local rank, by_rank, list_names = keys.rank, keys.by_rank, keys.lists
+
+-- Most text needs no escapes, and the same keys come all the time.
+local function quote(s)
+  if s:find("[^ !#-%[%]-~]") then return dkjson.quotestring(s) end
+  return "\"" .. s .. "\""
+end
+
+local key_texts = setmetatable({}, { __index = function(self, key)
+  local text = quote(key) .. ":"
+  if rank[key] then self[key] = text end
+  return text
+end })
 local list_meta = { __jsontype = "array" }
 local object_meta = { __jsontype = "object" }
 
@@ -75,11 +86,27 @@ local function hex(s)
   return (s:gsub(".", function(c) return ("%02x"):format(c:byte()) end))
 end
 
-local function before(a, b)
-  local ra, rb = rank[a], rank[b]
-  if ra and rb then return ra < rb end
-  if ra or rb then return ra ~= nil end
-  return a < b
+-- The keys of an object in their order: known ones by rank, then the others.
+local function ordered(t)
+  local ranks, others = {}, nil
+  for key in next, t do
+    local at = rank[key]
+    if at then
+      ranks[#ranks + 1] = at
+    elseif type(key) == "string" and utf8.len(key) then
+      others = others or {}
+      others[#others + 1] = key
+    else
+      error(("event: %s is not a name for a field"):format(tostring(key)), 0)
+    end
+  end
+  table.sort(ranks)
+  for i, at in ipairs(ranks) do ranks[i] = by_rank[at] end
+  if others then
+    table.sort(others)
+    table.move(others, 1, #others, #ranks + 1, ranks)
+  end
+  return ranks
 end
 
 local put -- forward declaration
@@ -120,8 +147,7 @@ local function put_list(out, t, depth)
 end
 
 local function put_pair(out, key, value, depth, owner)
-  out[#out + 1] = quote(key)
-  out[#out + 1] = ":"
+  out[#out + 1] = key_texts[key]
   put(out, value, depth, key)
   local bytes
   if type(value) == "string" and not utf8.len(value) then
@@ -135,16 +161,8 @@ local function put_pair(out, key, value, depth, owner)
 end
 
 local function put_object(out, t, depth)
-  local names = {}
-  for key in next, t do
-    if type(key) ~= "string" or not utf8.len(key) then
-      error(("event: %s is not a name for a field"):format(tostring(key)), 0)
-    end
-    names[#names + 1] = key
-  end
-  table.sort(names, before)
   out[#out + 1] = "{"
-  for i, key in ipairs(names) do
+  for i, key in ipairs(ordered(t)) do
     if i > 1 then out[#out + 1] = "," end
     put_pair(out, key, t[key], depth, t)
   end

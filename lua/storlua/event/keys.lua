@@ -38,11 +38,11 @@ bytes_written bytes_read verified_bytes kernel_errors
 notes failures failures_total metrics
 ]]
 
-local keys = { rank = {} }
+local keys = { rank = {}, by_rank = {} }
 local count = 0
 for key in text:gmatch("%S+") do
   count = count + 1
-  if not keys.rank[key] then keys.rank[key] = count end
+  if not keys.rank[key] then keys.rank[key], keys.by_rank[count] = count, key end
 end
 
 --- Lists by name: an empty table under such a key is [] and not {}.
