@@ -84,8 +84,9 @@ function threshold.judge(rule, metrics, elapsed_ns)
   if value == nil then
     text = text .. ": no data"
   else
-    local shown = math.type(value) == "integer" and value or ("%.6g"):format(value)
-    text = ("%s: %s"):format(text, (tostring(shown):gsub(",", ".")))
+    -- six digits of a float are enough for a person
+    local shown = math.type(value) == "float" and tonumber(("%.6g"):format(value)) or value
+    text = ("%s: %s"):format(text, (event.number_text(shown):gsub("%.0$", "")))
   end
   return { metric = rule.metric, statistic = rule.statistic, operator = rule.operator,
            limit = rule.limit, value = value == nil and event.null or value, ok = ok,

@@ -11,15 +11,15 @@ local report = require("storlua.report")
 
 local test = {}
 
-local BODY = [[
-  t:note("place", "lab \xff & <co> \"x\" ]]" .. "]]" .. [[>")
+local BODY = [==[
+  t:note("place", "lab \xff & <co> \"x\" ]]>")
   for n in t:rounds { count = 3 } do
     t:measure("null.read", NULL, { labels = { round = n, phase = "a,b" } })
     t:check("fine", true)
   end
   t:check("bad.one", os.getenv("CASE_FAIL") == nil, "=1+1 <tag> & \"quote\"\n\1second, line")
   t:sample("disk.celsius", 41.5, "C")
-  if os.getenv("CASE_WAIT") then t:note("wait", 1) task.sleep(60) end ]]
+  if os.getenv("CASE_WAIT") then t:note("wait", 1) task.sleep(60) end ]==]
 
 local function has(command)
   return process.try_run({ "sh", "-c", "command -v " .. command }).code == 0
