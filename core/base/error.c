@@ -60,6 +60,7 @@ const char *sl_error_name(int code) {
   static _Thread_local char number[16];
   const char *name = libuv_name(code);
   if (name) return name;
+  if (code == SL_REFUSED) return "REFUSED";
   for (size_t i = 0; i < sizeof storage_names / sizeof *storage_names; i++)
     if (storage_names[i].code == -code) return storage_names[i].name;
   snprintf(number, sizeof number, "E%" PRId64, -(int64_t)code);
@@ -80,6 +81,7 @@ static const char *from_int(int result, const char *buffer) {
 const char *sl_error_message(int code) {
   static _Thread_local char text[128];
   if (code == 0) return "no error";
+  if (code == SL_REFUSED) return "refused by the safety gate";
   if (code <= -3000) { /* libuv's own: end of file, name look-up */
     if (!libuv_name(code)) return "unknown error";
     return uv_strerror(code);

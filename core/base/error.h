@@ -4,12 +4,15 @@
 
 /* What failed, where, and what to do about it.
  *
- * Core functions return 0 or a negative errno (the same values as libuv's
- * UV_E*) and fill a struct sl_error of the caller's.  The struct owns no
+ * Core functions return 0, a negative errno (the same values as libuv's
+ * UV_E*) or SL_REFUSED, and fill a struct sl_error of the caller's.  The struct owns no
  * memory, so it may live on any stack and be copied between threads. */
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* The one code that is not an errno: the safety gate said no. */
+enum { SL_REFUSED = -9001 };
 
 enum {
   SL_ERROR_OP_BYTES = 32,
@@ -19,7 +22,7 @@ enum {
 };
 
 struct sl_error {
-  int code;       /* negative errno; 0 means that nothing failed */
+  int code;       /* as returned; 0 means that nothing failed */
   int64_t offset; /* byte offset of the operation, -1 where it has none */
   char op[SL_ERROR_OP_BYTES];     /* system call or step: "pread", "open" */
   char path[SL_ERROR_PATH_BYTES]; /* may be empty; long paths keep the tail */
