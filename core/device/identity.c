@@ -2,11 +2,12 @@
 #include "core/device/identity.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+
+#include "core/device/identity_private.h"
 
 const char *sl_device_kind_name(enum sl_device_kind kind) {
   static const char *const names[] = {
@@ -146,10 +147,17 @@ static void read_unit(const char *disk, const char *disk_node,
   read_label(disk, "device/firmware_rev", "device/rev", id->firmware,
              sizeof id->firmware);
   if (!id->serial[0]) read_scsi_serial(disk, id);
+  sl_identity_read_usb(disk, id);
   if (is_numbered(name, "nvme") && id->serial[0]) {
     snprintf(id->unit, SL_UNIT_BYTES, "nvme:%s", id->serial);
   } else if (id->wwid[0]) {
     snprintf(id->unit, SL_UNIT_BYTES, "wwid:%s", id->wwid);
+  } else if (id->serial[0]) {
+    int at = snprintf(id->unit, SL_UNIT_BYTES, "serial:%s:%s:%s", id->vendor,
+                      id->model, id->serial);
+    for (int i = 0; i < at; i++) {
+      if (isspace((unsigned char)id->unit[i])) id->unit[i] = '_';
+    }
   }
 }
 

@@ -42,7 +42,9 @@ struct sl_identity {
   int64_t partition;                 /* number; -1 when not a partition */
 
   /* The unit, in the form consent is given in: mmc:<cid>, nvme:<serial>,
-   * wwid:<wwid>, loop:<backing path>.  A partition has that of its disk. */
+   * wwid:<wwid>, loop:<backing path>, else serial:<vendor>:<model>:<serial>
+   * with blanks as _ (USB sticks, virtio).  A partition has that of its disk.
+   * "" when the hardware has no number of its own. */
   char unit[SL_UNIT_BYTES];
   char vendor[SL_LABEL_BYTES], model[SL_LABEL_BYTES];
   char serial[SL_LABEL_BYTES], wwid[SL_LABEL_BYTES];

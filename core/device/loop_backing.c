@@ -9,17 +9,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Inode of the file behind the device as the driver holds it; 0 unknown. */
-static uint64_t inode_behind(const char *node) {
-  struct loop_info64 info;
-  uint64_t inode = 0;
+/* The kernel's own encoding, the same for every C library. */
+static struct sl_device_number decode(uint64_t number) {
+  return (struct sl_device_number){
+      (unsigned)((number >> 8) & 0xfff),
+      (unsigned)((number & 0xff) | ((number >> 12) & 0xfff00))};
+}
 
-  if (!node) return 0;
+int sl_loop_file_read(const char *node, struct sl_loop_file *file) {
+  struct loop_info64 info;
+
   int fd = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (fd < 0) return 0;
-  if (ioctl(fd, LOOP_GET_STATUS64, &info) == 0) inode = info.lo_inode;
+  if (fd < 0) return -errno;
+  int code = ioctl(fd, LOOP_GET_STATUS64, &info) == 0 ? 0 : -errno;
   close(fd);
-  return inode;
+  if (code != 0) return code;
+  file->file_device = decode(info.lo_device);
+  file->inode = info.lo_inode;
+  /* Of a regular file the driver repeats the number of its file system. */
+  file->is_block =
+      info.lo_rdevice != 0 && info.lo_rdevice != info.lo_device;
+  file->block = decode(info.lo_rdevice);
+  return 0;
+}
+
+/* Inode of the file behind the device; 0 unknown. */
+static uint64_t inode_behind(const char *node) {
+  struct sl_loop_file file;
+  return node && sl_loop_file_read(node, &file) == 0 ? file.inode : 0;
 }
 
 /* The kernel appends " (deleted)" to the name, but a file may also be called

@@ -19,6 +19,17 @@ struct sl_loop_backing {
   int64_t size_limit_bytes; /* 0: to its end; -1 unknown */
 };
 
+/* What the driver itself holds, which no renaming can mislead. */
+struct sl_loop_file {
+  struct sl_device_number file_device; /* st_dev of the file */
+  uint64_t inode;
+  bool is_block;                       /* the file is a block device, … */
+  struct sl_device_number block;       /* … this one */
+};
+
+/* Asks the loop device `node`; a negative errno when it does not answer. */
+int sl_loop_file_read(const char *node, struct sl_loop_file *file);
+
 /* `directory` is the sysfs directory of the whole loop device, `node` its
  * "/dev/loopN" or NULL.  -ENOENT when it is not a loop device or nothing is
  * attached. */

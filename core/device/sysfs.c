@@ -11,14 +11,30 @@
 
 _Static_assert(SL_SYSFS_PATH_BYTES >= PATH_MAX, "realpath needs PATH_MAX");
 
+static int join(const char *root, const char *below, char *path) {
+  int length = snprintf(path, SL_SYSFS_PATH_BYTES, "%s/%s", root, below);
+  bool fits = length >= 0 && length < SL_SYSFS_PATH_BYTES;
+  return fits ? 0 : -ENAMETOOLONG;
+}
+
+int sl_system_sysfs(const struct sl_system *system, const char *below,
+                    char *path) {
+  return join(system && system->sysfs ? system->sysfs : "/sys", below, path);
+}
+
+int sl_system_proc(const struct sl_system *system, const char *below,
+                   char *path) {
+  return join(system && system->proc ? system->proc : "/proc", below, path);
+}
+
 int sl_sysfs_directory(const struct sl_system *system,
                        struct sl_device_number device, char *directory) {
-  char link[SL_SYSFS_PATH_BYTES];
-  const char *root = system && system->sysfs ? system->sysfs : "/sys";
+  char link[SL_SYSFS_PATH_BYTES], below[48];
 
-  int length = snprintf(link, sizeof link, "%s/dev/block/%u:%u", root,
-                        device.major, device.minor);
-  if (length < 0 || (size_t)length >= sizeof link) return -ENAMETOOLONG;
+  snprintf(below, sizeof below, "dev/block/%u:%u", device.major,
+           device.minor);
+  int code = sl_system_sysfs(system, below, link);
+  if (code != 0) return code;
   return realpath(link, directory) ? 0 : -errno;
 }
 

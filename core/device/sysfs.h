@@ -6,6 +6,7 @@
  * project are ever opened: reading a vendor's node of unknown purpose has
  * reset boards.  Any thread. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,11 +21,23 @@ enum {
 struct sl_system {
   const char *sysfs;     /* "/sys" */
   const char *mountinfo; /* "/proc/self/mountinfo" */
+  const char *proc;      /* "/proc" */
 };
 
 struct sl_device_number {
   unsigned major, minor;
 };
+static inline bool sl_same_device(struct sl_device_number a,
+                                  struct sl_device_number b) {
+  return a.major == b.major && a.minor == b.minor;
+}
+
+/* Joins the root of sysfs (or of /proc) and `below`; -ENAMETOOLONG when it
+ * does not fit into SL_SYSFS_PATH_BYTES. */
+int sl_system_sysfs(const struct sl_system *system, const char *below,
+                    char *path);
+int sl_system_proc(const struct sl_system *system, const char *below,
+                   char *path);
 
 /* The directory of a block device, links resolved:
  * "/sys/devices/…/block/sda/sda1".  -ENOENT when the kernel has none. */

@@ -151,7 +151,7 @@ static void other_buses(void) {
   read_id(8, 0);
   CHECK_STR(id.vendor, "SanDisk");
   CHECK_STR(id.serial, "4C53");
-  CHECK_STR(id.unit, "");
+  CHECK_STR(id.unit, "serial:SanDisk:Ultra:4C53");
   CHECK_EQ(id.size_bytes, -1);
   read_id(104, 0);
   CHECK_STR(id.name, "cciss/c0d0");
