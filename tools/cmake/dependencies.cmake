@@ -28,6 +28,16 @@ endfunction()
 storlua_package(storlua_uv libuv libuv_a.a)
 storlua_package(storlua_lua lua5.4 liblua5.4.a)
 
+# What lies on a block device; without it types, labels and UUIDs come from
+# the mount table and from udev's links only.
+pkg_check_modules(storlua_blkid_found QUIET blkid)
+add_library(storlua_blkid INTERFACE)
+if(storlua_blkid_found_FOUND)
+  storlua_package(storlua_blkid_package blkid libblkid.a)
+  target_link_libraries(storlua_blkid INTERFACE storlua_blkid_package)
+  target_compile_definitions(storlua_blkid INTERFACE STORLUA_HAVE_BLKID=1)
+endif()
+
 # Pure Lua libraries that go into the executable beside our own.
 find_file(STORLUA_ARGPARSE argparse.lua
   PATHS /usr/share/lua/5.4 /usr/local/share/lua/5.4 NO_DEFAULT_PATH REQUIRED)
