@@ -10,6 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "core/device/gate.h"
 #include "core/io/target_private.h"
 
 static int fail(const struct sl_target *target, int code, const char *op,
@@ -150,6 +151,7 @@ int sl_target_open(struct sl_target *target, const struct sl_target_spec *spec,
   } while (target->fd < 0 && errno == EINTR);
   if (target->fd < 0) return open_failed(target, spec, -errno, e);
   code = describe(target, e);
+  if (!code && spec->write) code = sl_gate_check(target->fd, target->path, e);
   if (!code) code = grow(target, spec, e);
   if (!code && spec->direct) code = sl_target_probe_direct(target, e);
   if (code) {

@@ -157,6 +157,8 @@ static void a_block_device_tells_its_sector(void) {
     rig_open(".");
     char device[64];
     CHECK(rig_loop(1 << 20, sectors[i], device, sizeof device));
+    struct sl_grant *grant = rig_grant(device);
+    CHECK(grant != NULL);
     CHECK_EQ(open_as((struct sl_target_spec){.path = device, .write = true,
                                              .create = true, .truncate = true,
                                              .direct = true}), 0);
@@ -165,9 +167,30 @@ static void a_block_device_tells_its_sector(void) {
     CHECK_EQ(target.offset_align, sectors[i]);
     CHECK_EQ(target.filesystem_magic, 0);
     close_it();
+    sl_gate_close(grant);
     rig_loop_end(device);
     rig_close();
   }
+}
+
+static void a_block_device_is_not_written_without_a_grant(void) {
+  if (geteuid() != 0) SKIP("loop devices need root");
+  rig_open(".");
+  char device[64];
+  CHECK(rig_loop(1 << 20, 512, device, sizeof device));
+  const struct sl_target_spec write = {.path = device, .write = true};
+  CHECK_EQ(open_as(write), SL_REFUSED);
+  CHECK(strstr(rig_error.hint, "--destroy") != NULL);
+  CHECK_EQ(open_as((struct sl_target_spec){.path = device}), 0);
+  close_it();
+  struct sl_grant *grant = rig_grant(device);
+  CHECK(grant != NULL);
+  CHECK_EQ(open_as(write), 0);
+  close_it();
+  sl_gate_close(grant);
+  CHECK_EQ(open_as(write), SL_REFUSED);
+  rig_loop_end(device);
+  rig_close();
 }
 
 static void btrfs_needs_its_own_sector(void) {
@@ -207,6 +230,7 @@ int main(void) {
   RUN(ramfs_has_no_direct);
   RUN(a_read_only_file_system_is_named);
   RUN(a_block_device_tells_its_sector);
+  RUN(a_block_device_is_not_written_without_a_grant);
   RUN(btrfs_needs_its_own_sector);
   return TEST_DONE();
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/device/gate.h"
 #include "core/io/workload.h"
 #include "core/test.h"
 
@@ -136,6 +137,25 @@ static inline bool rig_loop(uint64_t bytes, unsigned sector_bytes,
   snprintf(command, sizeof command, "losetup -f --show -b %u %s 2>/dev/null",
            sector_bytes, backing);
   return rig_command(command, device, size) && device[0] == '/';
+}
+
+/* The safety gate's leave to write to what rig_loop made. */
+static inline struct sl_grant *rig_grant(const char *device) {
+  struct sl_gate_answer *answer = calloc(1, sizeof *answer);
+  struct sl_grant *grant = NULL;
+  char unit[400];
+  snprintf(unit, sizeof unit, "loop:%s/backing", rig_dir);
+  if (rig_dir[0] == '.') { /* the kernel tells the whole path */
+    char *here = realpath(rig_dir, NULL);
+    snprintf(unit, sizeof unit, "loop:%s/backing", here ? here : "");
+    free(here);
+  }
+  const char *consent = unit;
+  struct sl_gate_request request = {.path = device, .consents = &consent,
+                                    .consent_count = 1};
+  if (answer) sl_gate_open(&request, answer, &grant, &rig_error);
+  free(answer);
+  return grant;
 }
 
 static inline void rig_loop_end(const char *device) {
