@@ -13,6 +13,8 @@ static void the_end_of_a_device_is_an_end(void) {
   rig_open(".");
   char device[64];
   CHECK(rig_loop(MIB, 512, device, sizeof device));
+  struct sl_grant *grant = rig_grant(device);
+  CHECK(grant != NULL);
   struct sl_workload_spec spec = rig_spec(SL_WRITE);
   struct sl_workload_result *r = rig_result;
   spec.target.path = device;
@@ -59,6 +61,7 @@ static void the_end_of_a_device_is_an_end(void) {
   RIG_RUN(&read, SL_END_OF_DEVICE);
   CHECK(r->is_direct);
   CHECK_EQ(r->read.bytes, MIB - 4 * KIB);
+  sl_gate_close(grant);
   rig_loop_end(device);
   rig_close();
 }
