@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bindings/host/host.h"
 
+#include "bindings/host/interrupt.h"
+
 struct sl_host *l_host(lua_State *L) {
   return *(struct sl_host **)lua_getextraspace(L);
 }
@@ -65,6 +67,7 @@ int l_host_resume(lua_State *L, lua_State *co, int nargs) {
   lua_State *before = atomic_exchange(&host->running, co);
   int status = lua_resume(co, L, nargs, &nresults);
   atomic_store(&host->running, before);
+  l_interrupt_left(host, co);
   if (status != LUA_OK && status != LUA_YIELD) {
     lua_xmove(co, L, 1); /* the error */
     return -1;

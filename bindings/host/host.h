@@ -17,7 +17,8 @@
 enum l_host_event {
   L_HOST_STOP,      /* fn(signal, name): the first request to stop */
   L_HOST_STALL,     /* fn(seconds): the loop had been busy for so long */
-  L_HOST_INTERRUPT, /* fn(what) -> error to raise, or nil; see interrupt.h */
+  L_HOST_INTERRUPT, /* fn(what, may_raise) -> error to raise or nil, insist:
+                       ask again at the next instruction; interrupt.h */
   L_HOST_FAILURE,   /* fn(text): a callback raised; text has a traceback */
   L_HOST_EVENTS
 };
@@ -31,6 +32,7 @@ struct sl_host {
   /* The coroutine that runs now, or L.  Read in a signal handler. */
   _Atomic(lua_State *) running;
   atomic_int asked; /* enum sl_stall_ask, or-ed */
+  bool insists;     /* the hook fires at every instruction until it may raise */
 };
 
 /* The host of any coroutine of its state. */

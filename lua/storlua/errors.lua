@@ -58,13 +58,16 @@ function errors.check(...)
   return ...
 end
 
+-- Not results of an operation: they say that the task is to end.
+local ENDS = { CANCELLED = true, SIGNAL = true, EXIT = true }
+
 --- Calls `f` and returns its results; a library error comes back as nil, error
 --- (what every try_… function is made of), anything else is raised again.
 function errors.try(f, ...)
   local function finish(ok, ...)
     if ok then return ... end
     local e = ...
-    if errors.is(e) and e.code ~= "CANCELLED" then return nil, e end
+    if errors.is(e) and not ENDS[e.code] then return nil, e end
     error(e, 0)
   end
   return finish(pcall(f, ...))

@@ -40,6 +40,10 @@ local function on_stop(signal, name)
   scheduler.stop_root(stop_reason)
 end
 
+local function is_library(info)
+  return info.what == "C" or info.short_src:match("^storlua/")
+end
+
 -- The place in the script that runs: the first frame that is not the library's.
 local function place()
   local first
@@ -48,7 +52,7 @@ local function place()
     if not info then break end
     if info.currentline > 0 then
       local text = info.short_src .. ":" .. info.currentline
-      if not info.short_src:match("^storlua/") then return text end
+      if not is_library(info) then return text end
       first = first or text
     end
   end
@@ -56,15 +60,20 @@ local function place()
 end
 
 -- Runs inside a hook on whatever Lua code is busy. What it returns is raised
--- there.
+-- there, but never inside the library or a clean-up. A script that swallows it
+-- and goes on meets it again right behind its pcall.
 local busy
+local raised = { turn = nil, times = 0 }
 local function on_interrupt(what, may_raise)
   local t = scheduler.running()
   if what & WHERE ~= 0 then busy = { where = place(), task = t and t.name } end
-  if what & STOP == 0 or not may_raise then return nil end
-  if t and t.shield and loop.now_ns() < t.shield.end_ns then return nil end
+  if what & STOP == 0 or not may_raise then return nil, false end
+  if t and t.shield and loop.now_ns() < t.shield.end_ns then return nil, false end
+  if is_library(debug.getinfo(2, "S")) then return nil, true end
   on_stop(core.stopped_by()) -- the loop may not have come to it
-  return stop_reason
+  if raised.turn ~= scheduler.turns then raised.turn, raised.times = scheduler.turns, 0 end
+  raised.times = raised.times + 1
+  return stop_reason, raised.times > 1
 end
 
 local function on_stalled(seconds)

@@ -16,6 +16,7 @@ local scheduler = {
   stopped_by = nil, -- the signal that asked to stop: decides the exit code
   exit_code = nil, -- of os.exit
   live = {}, -- tasks that have not ended
+  turns = 0, -- of the loop
 }
 
 local NS = 1000000000
@@ -70,13 +71,8 @@ end
 
 -- A bare coroutine.yield in a task: nobody would ever wake it.
 local function end_stray(t)
-  local err = errors.new {
-    code = "MISUSE",
-    message = ("task %s yielded outside a coroutine of its own: use task.yield"):format(t.name),
-  }
-  failure.remember(err, debug.traceback(t.coroutine))
+  fail(t, failure.of_stray(t.name, t.coroutine))
   coroutine.close(t.coroutine)
-  fail(t, err)
 end
 
 local function run_task(t)
@@ -191,14 +187,6 @@ function scheduler.uncancel(t, scope)
   end
 end
 
---- Tells whether `err` is what a task was cancelled with.
-function scheduler.is_cancel(t, err)
-  for _, entry in ipairs(t.cancels) do
-    if entry.reason == err then return true end
-  end
-  return errors.is(err) and err.code == "CANCELLED"
-end
-
 --- Runs `fn(...)` so that its waits are not cancelled from outside, for at
 --- most `seconds` (math.huge: for as long as it takes).
 function scheduler.shield_for(seconds, fn, ...)
@@ -270,6 +258,7 @@ local function drive(is_over)
     if is_over() then return true end
     local idle = ready.first > ready.last
     local alive = loop.turn(idle)
+    scheduler.turns = scheduler.turns + 1
   until not alive and idle and ready.first > ready.last
   return false
 end

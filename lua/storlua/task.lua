@@ -153,12 +153,20 @@ function Scope:spawn(name, fn, ...)
   return child
 end
 
+-- Tells whether a task ended because it was cancelled.
+local function was_cancelled(child)
+  for _, entry in ipairs(child.cancels) do
+    if entry.reason == child.error then return true end
+  end
+  return errors.is(child.error) and child.error.code == "CANCELLED"
+end
+
 ---@package
 function Scope:child_ended(child)
   self.children[child] = nil
   self.count = self.count - 1
   for resume in pairs(child.waiters) do resume() end
-  if child.failed and not scheduler.is_cancel(child, child.error) then
+  if child.failed and not was_cancelled(child) then
     self:fail(child.error, child.name)
   end
   if self.count == 0 and self.when_empty then self.when_empty() end
