@@ -31,7 +31,9 @@ function test.precedence()
                    skipped = { "skipped", 4 } }
   for first = 1, #order do
     local found = {}
-    for i = first, #order do found[order[i]] = order[i] == "signal" and 2 or "because " .. order[i] end
+    for i = first, #order do
+      found[order[i]] = order[i] == "signal" and 2 or "because " .. order[i]
+    end
     local status, code, reasons = decide(found)
     lu.assertEquals({ status, code }, wanted[order[first]])
     lu.assertEquals(#reasons, #order - first + 1)
