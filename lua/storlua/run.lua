@@ -7,13 +7,15 @@ local ending = require("storlua.run.ending")
 local errors = require("storlua.errors")
 local failure = require("storlua.failure")
 local job = require("storlua.job")
-local loop = require("storlua.core.loop")
 local opening = require("storlua.run.opening")
 local scheduler = require("storlua.scheduler")
 local task = require("storlua.task")
 local threshold = require("storlua.threshold")
 
-local run = {}
+local run = {
+  stuck_seconds = 10, -- one system call that lasts longer is an event
+  stuck_check_seconds = 5,
+}
 
 -- Rules with abort = true are judged once a second while the script runs.
 local function watch_rules(self)
@@ -32,8 +34,31 @@ local function watch_rules(self)
   end
 end
 
+-- A workload that sits in one system call is told while it does.
+local function watch_active(self)
+  local told = setmetatable({}, { __mode = "k" })
+  for _ in task.every(run.stuck_check_seconds) do
+    for handle, case_id in pairs(self.t.live.active) do
+      local stuck = handle:stuck()
+      if not stuck or stuck.seconds < run.stuck_seconds then
+        told[handle] = nil
+      elseif not told[handle] then
+        told[handle] = true
+        io.stderr:write(("storlua: %s has been in %s for %.0f s\n"):format(case_id, stuck.what,
+          stuck.seconds))
+        self.log:write("stuck", {
+          case_id = case_id, job = "workload", what = stuck.what, offset = stuck.offset,
+          seconds = stuck.seconds, kernel_stack = stuck.kernel_stack, abandoned = false,
+        })
+      end
+    end
+  end
+end
+
 local function body(self, opt)
+  opening.start(self)
   local scope <close> = task.scope()
+  scope:spawn("stuck", watch_active, self)
   local watch = watch_rules(self)
   if watch then scope:spawn("thresholds", watch) end
   local display = self.reporters:display(self.t.live)
@@ -70,8 +95,11 @@ local function report_stalls(self)
   local previous = host.on_stall
   host.on_stall = function(info)
     previous(info)
-    -- called between tasks: the line is queued by one of its own
-    self.stalls[#self.stalls + 1] = info
+    -- called between tasks, where a full queue cannot be waited for
+    local fields = { seconds = info.seconds, where = info.where, task = info.task }
+    if not pcall(self.log.write, self.log, "stall", fields) then
+      self.stalls[#self.stalls + 1] = fields
+    end
   end
   return setmetatable({}, { __close = function() host.on_stall = previous end })
 end
@@ -109,8 +137,5 @@ function run.execute(procedure, opt, settings)
   end
   error(result.err, 0)
 end
-
---- The clock of runs, for libraries that record times beside it.
-run.now_ns = loop.now_ns
 
 return run

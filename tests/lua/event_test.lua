@@ -31,17 +31,6 @@ function test.floats_have_a_point_and_no_exponent()
   lu.assertEquals(event.number_text(1e-300), "0.0")
 end
 
-function test.the_locale_does_not_matter()
-  local changed = os.setlocale("de_DE.UTF-8") or os.setlocale("de_DE.utf8")
-  local ok, line = pcall(event.encode, { a = 1.5, b = 1e-7, c = 7 })
-  local back = event.decode('{"a":2.5}')
-  os.setlocale("C")
-  lu.assertTrue(ok, line)
-  lu.assertEquals(line, '{"a":1.5,"b":0.0000001,"c":7}')
-  lu.assertEquals(back.a, 2.5)
-  lu.skipIf(not changed, "no German locale here")
-end
-
 function test.what_json_cannot_say_raises()
   for _, bad in ipairs { 0 / 0, math.huge, -math.huge, print, io.stdout } do
     local ok, message = pcall(event.encode, { a = { b = bad } })

@@ -176,6 +176,30 @@ function test.test_stdout_closed_early_ends_quietly_with_a_verdict()
   lu.assertEquals(cli_run.verdict(place.run_dir).status, "failed")
 end
 
+-- A script that sets a locale with decimal commas changes no output.
+function test.test_decimal_commas_do_not_get_into_the_outputs()
+  local place <close> = procedure_run.place([[
+    os.setlocale("de_DE.UTF-8")
+    t:check("set", true)
+    t:sample("x.y", 2.5)
+    t:note("float", 1.25)
+    t:measure("null", NULL) ]], 'thresholds = { "x.y max < 3.5", "null.mib_s p50 > 0.5" },')
+  local built = process.try_run {
+    "localedef", "-i", "de_DE", "-f", "UTF-8", place.path .. "/de_DE.UTF-8",
+  }
+  lu.skipIf(not built or built.code ~= 0, "localedef cannot make a German locale here")
+  local result = procedure_run.run(place, {
+    env = { LOCPATH = place.path, LC_ALL = "de_DE.UTF-8" },
+  })
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  lu.assertNil(result.stdout:find("%d,%d"), result.stdout)
+  local events = cli_run.events_of(place.run_dir, "note")
+  lu.assertEquals(events[1].value, 1.25)
+  check_strict(reports_of(place.run_dir))
+  local summary <close> = assert(io.open(place.run_dir .. "/summary.json"))
+  lu.assertStrContains(summary:read("a"), '"text":"x.y max < 3.5: 2.5"')
+end
+
 function test.test_the_live_line_is_for_terminals_only()
   local out = {}
   local function reporter(terminal)

@@ -121,20 +121,21 @@ local function status(self, now)
   local m, parts = self.model, {}
   if m.round then parts[#parts + 1] = "round " .. m.round end
   if now.phase then parts[#parts + 1] = format.line(now.phase) end
-  local done, total, rate = now.done_bytes, now.total_bytes, nil
-  if now.handle then
-    local progress = now.handle:progress()
-    if not now.phase then parts[#parts + 1] = now.case_id end
-    if progress and progress.bytes and (progress.elapsed_ns or 0) > 0 then
-      rate = progress.bytes / (progress.elapsed_ns / 1e9)
+  local done, total, rate = now.done_bytes or 0, now.total_bytes, nil
+  local errors, bad = 0, 0
+  for handle, case_id in pairs(now.active or {}) do
+    local progress = handle:progress() or {}
+    if not now.phase then parts[#parts + 1] = case_id end
+    if (progress.elapsed_ns or 0) > 0 then
+      rate = (rate or 0) + progress.bytes / (progress.elapsed_ns / 1e9)
     end
-    if progress and (progress.errors or 0) + (progress.bad_sectors or 0) > 0 then
-      parts[#parts + 1] = ("%d errors, %d bad sectors"):format(progress.errors or 0,
-        progress.bad_sectors or 0)
-    end
-    done = (done or 0) + (progress and progress.bytes or 0)
+    errors, bad = errors + (progress.errors or 0), bad + (progress.bad_sectors or 0)
+    done = done + (progress.bytes or 0)
   end
-  if total and total > 0 and done then
+  if errors + bad > 0 then
+    parts[#parts + 1] = ("%d errors, %d bad sectors"):format(errors, bad)
+  end
+  if total and total > 0 then
     parts[#parts + 1] = ("%d %%"):format(math.min(100, done * 100 // total))
   end
   if rate then parts[#parts + 1] = format.number(rate / 1e6) .. " MB/s" end

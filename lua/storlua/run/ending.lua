@@ -164,9 +164,7 @@ function ending.finish(self, caught)
   if scheduler.callback_error then
     self.recorder:find("raised", "in a callback: " .. failure.text(scheduler.callback_error))
   end
-  for _, info in ipairs(self.stalls) do
-    write(self, "stall", { seconds = info.seconds, where = info.where, task = info.task })
-  end
+  for _, fields in ipairs(self.stalls) do write(self, "stall", fields) end
   release_scratch(self)
   report_cleanups(self)
   pcall(self.recorder.flush_samples, self.recorder)

@@ -25,7 +25,8 @@ local NOT_OURS = { REFUSED = true, USAGE = true, EVENT_LOG = true, CANCELLED = t
 ---@field board? table
 ---@field resume? storlua.Resume
 ---@field package recorder storlua.Recorder
----@field package live table what the live display shows now
+---@field package live table what goes on now: phase, done_bytes, total_bytes, and `active`, the
+--- handles of running workloads with their case ids
 ---@field package workload table storlua.workload
 ---@field package judge_by_board? fun(spec: table, result: table)
 local Run = {}
@@ -35,7 +36,7 @@ Run.__name = "storlua.Run"
 ---@param fields table
 ---@return storlua.Run
 function object.new(fields)
-  fields.open_files, fields.live, fields.endings = {}, {}, {}
+  fields.open_files, fields.endings, fields.live = {}, {}, { active = {} }
   return setmetatable(fields, Run)
 end
 
@@ -82,11 +83,11 @@ local function is_cancelled() return scheduler.current().cancels[1] ~= nil end
 
 -- Runs the workload with its handle in view of the live display. A workload
 -- that a cancel cut off still gives what it did until then.
-local function run_workload(self, case_id, spec, labels)
+local function run_workload(self, case_id, spec)
   local handle <close> = self.workload.start(spec)
-  self.live.handle, self.live.case_id, self.live.labels = handle, case_id, labels
+  self.live.active[handle] = case_id
   local ok, result = pcall(handle.wait, handle)
-  self.live.handle = nil
+  self.live.active[handle] = nil
   if ok then return result end
   local failure = result
   if errors.is(failure) and handle:is_done() and is_cancelled() then
@@ -120,7 +121,7 @@ function Run:measure(case_id, spec, options)
   options = options or {}
   local full = self.workload.complete(spec)
   local fields = { case_id = case_id, labels = options.labels, spec = full }
-  local ok, result, cut_off = pcall(run_workload, self, case_id, full, options.labels)
+  local ok, result, cut_off = pcall(run_workload, self, case_id, full)
   if not ok then not_started(self, fields, result) end
   fields.result = result
   fields.verdict, fields.reason = judge.result(result, full, options)

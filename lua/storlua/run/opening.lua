@@ -150,7 +150,7 @@ local function warn_about_place(self)
     .. "elsewhere\n"):format(self.folder.path))
 end
 
---- Opens a run up to its start event.
+--- Opens a run: all but its start event.
 ---@async
 ---@param procedure storlua.Procedure
 ---@param opt table
@@ -185,9 +185,15 @@ function opening.open(procedure, opt, settings)
   local start = start_fields(self, opt, settings)
   self.start = start
   self.log.head = head_of(self, start)
-  warn_about_place(self)
-  self.log:write_durable("start", start)
   return self
+end
+
+--- Writes the first event. From here on the run has a verdict, whatever comes.
+---@async
+---@param self table
+function opening.start(self)
+  warn_about_place(self)
+  self.log:write_durable("start", self.start)
 end
 
 return opening
