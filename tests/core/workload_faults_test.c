@@ -208,11 +208,18 @@ static uint64_t available_bytes(void) {
 }
 
 /* One write(2) moves 0x7ffff000 bytes at most; a record may be larger. */
-static void a_record_larger_than_a_system_call(void) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  printf("a record of 2 GiB is too slow under a sanitizer\n");
+static const bool is_sanitized = true; /* too slow, and shadowed eight times */
 #else
+static const bool is_sanitized = false;
+#endif
+
+static void a_record_larger_than_a_system_call(void) {
   const uint64_t record = (UINT64_C(2) << 30) + MIB;
+  if (is_sanitized) {
+    printf("a record of 2 GiB is left out under a sanitizer\n");
+    return;
+  }
   if (sizeof(size_t) < 8) SKIP("this machine cannot address the record");
   if (available_bytes() < 3 * record) SKIP("not enough memory");
   rig_open("/tmp");
@@ -235,7 +242,6 @@ static void a_record_larger_than_a_system_call(void) {
   CHECK_EQ(rig_result->bad_sectors, 0);
   rig_unmount();
   rig_close();
-#endif
 }
 
 int main(void) {
