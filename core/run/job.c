@@ -146,7 +146,7 @@ const char *sl_job_name(const struct sl_job *job) { return job->class->name; }
 
 bool sl_job_is_done(const struct sl_job *job) { return job->is_done; }
 
-bool sl_job_cancelled(const struct sl_job *job) {
+__attribute__((hot)) bool sl_job_cancelled(const struct sl_job *job) {
   return atomic_load_explicit(&job->cancelled, memory_order_relaxed);
 }
 
@@ -179,7 +179,7 @@ unsigned sl_job_abandoned_running(void) {
 
 void sl_job_unref(struct sl_job *job) { let_go(job); }
 
-bool sl_job_enter_at(struct sl_job *job, const char *what, int64_t offset,
+__attribute__((hot)) bool sl_job_enter_at(struct sl_job *job, const char *what, int64_t offset,
                      int64_t now_ns) {
   atomic_store_explicit(&job->offset, offset, memory_order_relaxed);
   atomic_store_explicit(&job->since_ns, now_ns, memory_order_relaxed);
