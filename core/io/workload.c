@@ -144,9 +144,7 @@ static void measure(struct sl_run *run) {
   result->total_ns = sl_run_now(run) - run->started_ns;
   finish_tally(&result->read);
   finish_tally(&result->write);
-  if (result->read.operations + result->write.operations) {
-    result->series_count = (unsigned)(run->point - result->series) + 1;
-  }
+  sl_run_series_end(run);
 }
 
 static void close_all(struct sl_run *run) {

@@ -56,9 +56,9 @@ static inline void count(struct sl_run *run, const struct sl_step *step) {
   if (RARELY(step->stop_ns >= run->point_end_ns)) {
     sl_run_series_roll(run, step->stop_ns);
   }
-  run->point->bytes += step->moved;
-  run->point->operations++;
-  if (RARELY(ns > run->point->max_ns)) run->point->max_ns = ns;
+  run->point.bytes += step->moved;
+  run->point.operations++;
+  if (RARELY(ns > run->point.max_ns)) run->point.max_ns = ns;
 
   add(&run->progress->operations, 1);
   add(&run->progress->bytes, step->moved);
@@ -132,7 +132,7 @@ static bool may_go_on(struct sl_run *run, const struct sl_step *step) {
   return !run->spec->rate_bytes_s || sl_run_pace(run, step->length);
 }
 
-void sl_run_loop(struct sl_run *run) {
+SL_HOT void sl_run_loop(struct sl_run *run) {
   struct sl_step step;
   while (run->visit < run->visit_end) {
     plan_step(run, &step);

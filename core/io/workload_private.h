@@ -18,6 +18,10 @@
 #include "core/base/buffer.h"
 #include "core/io/workload.h"
 
+/* What runs once per operation is put side by side by the linker: pages of
+ * code are what a system call makes expensive (see workload_loop.c). */
+#define SL_HOT __attribute__((hot))
+
 /* The clock that ends a workload is looked at this often, at least. */
 #define SL_RUN_CHECK_NS INT64_C(10000000)
 
@@ -67,7 +71,8 @@ struct sl_run {
   uint64_t due_rest;         /* and the fraction of a nanosecond, times rate */
 
   struct sl_tally *tally[2]; /* by enum sl_op */
-  struct sl_series_point *point;
+  struct sl_series_point point; /* of the interval that runs */
+  unsigned point_index;
   int64_t point_end_ns;
 
   struct sl_stamp filler;    /* for writes without stamps */
@@ -128,7 +133,9 @@ void sl_run_check_time(struct sl_run *run, int64_t now_ns);
 bool sl_run_pace(struct sl_run *run, size_t length);
 /* Forgets what the ramp measured. */
 void sl_run_end_ramp(struct sl_run *run, int64_t now_ns);
+/* Puts the point away and begins the one that `now_ns` lies in. */
 void sl_run_series_roll(struct sl_run *run, int64_t now_ns);
+void sl_run_series_end(struct sl_run *run);
 
 /* workload_data.c: puts the record's data into the buffer. */
 void sl_run_fill(struct sl_run *run, const struct sl_step *step);

@@ -33,7 +33,8 @@ static void start_counting(struct sl_run *run, int64_t now_ns) {
   result->series_interval_ns =
       run->spec->interval_ns ? run->spec->interval_ns : INT64_C(1000000000);
   result->boot_start_ns = sl_boottime_ns();
-  run->point = result->series;
+  memset(&run->point, 0, sizeof(run->point));
+  run->point_index = 0;
   run->point_end_ns = now_ns + result->series_interval_ns;
   run->started_ns = now_ns;
   run->clock_start_ns = sl_clock_now_ns(run->clock);
@@ -132,14 +133,29 @@ static void halve(struct sl_workload_result *result) {
   result->series_interval_ns *= 2;
 }
 
+static void put_away(struct sl_run *run) {
+  struct sl_series_point *to = &run->result->series[run->point_index];
+  to->bytes += run->point.bytes;
+  to->operations += run->point.operations;
+  if (run->point.max_ns > to->max_ns) to->max_ns = run->point.max_ns;
+  memset(&run->point, 0, sizeof(run->point));
+}
+
 void sl_run_series_roll(struct sl_run *run, int64_t now_ns) {
   struct sl_workload_result *result = run->result;
   int64_t since_ns = now_ns - run->started_ns;
+  put_away(run);
   while (since_ns / result->series_interval_ns >= SL_SERIES_POINTS) {
     halve(result);
   }
   int64_t index = since_ns / result->series_interval_ns;
-  run->point = &result->series[index];
+  run->point_index = (unsigned)index;
   run->point_end_ns =
       run->started_ns + (index + 1) * result->series_interval_ns;
+}
+
+void sl_run_series_end(struct sl_run *run) {
+  if (!run->point.operations) return; /* nothing moved at all */
+  put_away(run);
+  run->result->series_count = run->point_index + 1;
 }
