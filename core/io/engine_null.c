@@ -3,15 +3,17 @@
  * of the tool itself. */
 #include "core/io/engine_private.h"
 
-static int null_open(struct sl_engine_state **state, struct sl_target *target,
-                     unsigned queue_depth, struct sl_error *e) {
-  (void)target, (void)queue_depth, (void)e;
+static int null_open(struct sl_engine_state **state,
+                     const struct sl_engine_setup *setup,
+                     struct sl_error *e) {
+  (void)setup, (void)e;
   *state = NULL;
   return 0;
 }
 
-static void null_close(struct sl_engine_state *state) {
+static int null_close(struct sl_engine_state *state) {
   (void)state;
+  return 0;
 }
 
 static ssize_t null_transfer(struct sl_engine_state *state, enum sl_op op,

@@ -7,6 +7,10 @@
 #include "core/io/engine.h"
 
 extern const struct sl_engine sl_engine_psync;
+extern const struct sl_engine sl_engine_sync;
+extern const struct sl_engine sl_engine_vsync;
+extern const struct sl_engine sl_engine_stdio;
+extern const struct sl_engine sl_engine_mmap;
 extern const struct sl_engine sl_engine_null;
 
 #endif

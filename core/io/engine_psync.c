@@ -12,15 +12,16 @@ static int fd_of(const struct sl_engine_state *state) {
 }
 
 static int psync_open(struct sl_engine_state **state,
-                      struct sl_target *target, unsigned queue_depth,
+                      const struct sl_engine_setup *setup,
                       struct sl_error *e) {
-  (void)queue_depth, (void)e;
-  *state = (struct sl_engine_state *)target;
+  (void)e;
+  *state = (struct sl_engine_state *)setup->target;
   return 0;
 }
 
-static void psync_close(struct sl_engine_state *state) {
+static int psync_close(struct sl_engine_state *state) {
   (void)state;
+  return 0;
 }
 
 /* In a process with threads the C library makes pread and pwrite cancellation

@@ -79,7 +79,7 @@ static int allocate(struct sl_run *run, struct sl_error *e) {
     }
   }
   if (!run->engine->needs_target) return 0;
-  uint64_t size = run->spec->record_bytes;
+  uint64_t size = run->record_bytes;
   if (size < run->tail_request) size = run->tail_request;
   size = (size + SL_SECTOR_BYTES - 1) / SL_SECTOR_BYTES * SL_SECTOR_BYTES;
   if (size > SIZE_MAX / 2) {
@@ -164,17 +164,42 @@ static void close_all(struct sl_run *run) {
   if (run->job) sl_job_enter(run->job, NULL, -1);
 }
 
+static int open_engine(struct sl_run *run, struct sl_error *e) {
+  const struct sl_workload_spec *spec = run->spec;
+  struct sl_engine_setup setup = {
+      .target = &run->target,
+      .writes = spec->operation != SL_READ,
+      .queue_depth = spec->queue_depth ? spec->queue_depth : 1,
+      .record_bytes = (size_t)spec->record_bytes,
+      .range_offset = run->range_offset,
+      .range_bytes = run->range_bytes,
+      .map_sync = spec->map_sync,
+      .memory = run->buffer.data,
+      .memory_bytes = run->buffer.size};
+  return run->engine->open(&run->state, &setup, e);
+}
+
+static void close_engine(struct sl_run *run) {
+  struct sl_workload_result *result = run->result;
+  if (run->engine->notes) {
+    result->engine_note_count =
+        run->engine->notes(run->state, result->engine_notes);
+  }
+  int code = run->engine->close(run->state);
+  if (code == 0 || result->error.code) return;
+  sl_error_set(&result->error, code, "close", run->target.path, -1);
+  result->end = SL_END_ERROR;
+}
+
 static int run_opened(struct sl_run *run, struct sl_error *e) {
   int code = sl_run_plan(run, e);
   if (!code) code = allocate(run, e);
-  if (code) return code;
-  code = run->engine->open(&run->state, &run->target,
-                           run->spec->queue_depth, e);
+  if (!code) code = open_engine(run, e);
   if (code) return code;
   run->going = true;
   code = look_at_cache(run, e);
   if (!code && run->going) measure(run);
-  run->engine->close(run->state);
+  close_engine(run);
   run->result->next_visit = run->visit;
   run->result->passes = (run->visit - run->spec->first_visit) / run->records;
   return code;

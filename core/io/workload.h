@@ -53,7 +53,9 @@ enum {
 struct sl_workload_spec {
   struct sl_target_spec target;
   const struct sl_engine *engine;
-  unsigned queue_depth;        /* 1 for synchronous engines */
+  unsigned queue_depth;        /* 1 (or 0) for synchronous engines */
+  unsigned vectors;            /* vsync: records in one operation; else 0 */
+  enum sl_map_sync map_sync;   /* mmap */
 
   enum sl_operation operation;
   unsigned read_percent;       /* 0..100, SL_MIXED only */
@@ -183,6 +185,8 @@ struct sl_workload_result {
   int64_t resident_before;   /* bytes of the range in the page cache right
                                 before the first operation; -1 unknown */
   const char *residency_source; /* "cachestat", "mincore" or "unknown" */
+  unsigned engine_note_count;
+  const char *engine_notes[SL_ENGINE_NOTES_MAX]; /* static words */
   int64_t unbacked_before;   /* reads: bytes of the range that no medium holds,
                                 so that reading them is no I/O: holes, and
                                 unwritten extents outside the cache; -1

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/io/workload_private.h"
 
@@ -38,6 +39,27 @@ static int check_engine(const struct sl_workload_spec *spec,
     return refuse(spec, e, "queue_depth %u: engine %s takes %u at most",
                   spec->queue_depth, engine->name, engine->queue_max);
   }
+  if (spec->vectors > 1 && strcmp(engine->name, "vsync") != 0) {
+    return refuse(spec, e, "vectors %u: engine %s moves one record at a time",
+                  spec->vectors, engine->name);
+  }
+  if (spec->vectors > SL_VECTORS_MAX) {
+    return refuse(spec, e, "vectors %u is above %d", spec->vectors,
+                  SL_VECTORS_MAX);
+  }
+  if (engine->buffered && spec->target.direct) {
+    return refuse(spec, e, "engine %s goes through the page cache: it cannot "
+                  "be direct", engine->name);
+  }
+  bool maps = strcmp(engine->name, "mmap") == 0;
+  if (maps && spec->target.sync != SL_OPEN_SYNC_NONE) {
+    return refuse(spec, e, "open_sync does nothing for a mapping: set "
+                  "map_sync");
+  }
+  if (!maps && spec->map_sync != SL_MAP_SYNC_NONE) {
+    return refuse(spec, e, "map_sync is for engine mmap, not %s",
+                  engine->name);
+  }
   if (!engine->needs_target) {
     if (!spec->range_bytes && !spec->target.size_bytes) {
       return refuse(spec, e, "engine %s has no target that could tell the "
@@ -57,7 +79,7 @@ static int check_record(const struct sl_workload_spec *spec,
                         struct sl_error *e) {
   uint64_t record = spec->record_bytes;
   if (record == 0) return refuse(spec, e, "record_bytes is 0");
-  if (record > RECORD_MAX) {
+  if (record > RECORD_MAX || sl_operation_bytes(spec) > RECORD_MAX) {
     return refuse(spec, e, "record_bytes %llu is above %llu", (ull)record,
                   (ull)RECORD_MAX);
   }
@@ -71,9 +93,10 @@ static int check_record(const struct sl_workload_spec *spec,
                   "the largest file", (ull)spec->range_offset,
                   (ull)spec->range_bytes);
   }
-  if (spec->limit_bytes && spec->limit_bytes < record) {
-    return refuse(spec, e, "limit_bytes %llu is smaller than record_bytes "
-                  "%llu", (ull)spec->limit_bytes, (ull)record);
+  if (spec->limit_bytes && spec->limit_bytes < sl_operation_bytes(spec)) {
+    return refuse(spec, e, "limit_bytes %llu is smaller than an operation of "
+                  "%llu", (ull)spec->limit_bytes,
+                  (ull)sl_operation_bytes(spec));
   }
   if (!has_stamps(spec)) return 0;
   if (record % SL_SECTOR_BYTES || spec->range_offset % SL_SECTOR_BYTES) {

@@ -82,10 +82,13 @@ int sl_run_plan(struct sl_run *run, struct sl_error *e) {
                                        spec->range_offset, e);
   if (!code) code = plan_range(run, e);
   if (code) return code;
-  run->record_bytes = (size_t)spec->record_bytes;
-  run->records = (run->range_bytes - 1) / spec->record_bytes + 1;
-  run->tail_bytes = (size_t)(run->range_bytes -
-                             (run->records - 1) * spec->record_bytes);
+  /* An operation of many vectors stays inside the range. */
+  uint64_t bytes = sl_operation_bytes(spec);
+  while (bytes > run->range_bytes) bytes -= spec->record_bytes;
+  run->record_bytes = (size_t)bytes;
+  run->records = (run->range_bytes - 1) / bytes + 1;
+  run->tail_bytes =
+      (size_t)(run->range_bytes - (run->records - 1) * bytes);
   code = plan_tail(run, e);
   if (code) return code;
   sl_order_init(&run->order, spec->order, run->records, spec->seed,

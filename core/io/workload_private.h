@@ -41,7 +41,7 @@ struct sl_run {
   uint64_t records;          /* in a pass, the tail included */
   uint64_t range_offset;
   uint64_t range_bytes;
-  size_t record_bytes;
+  size_t record_bytes;       /* of an operation: all its vectors */
   size_t tail_bytes;         /* of the last record of the range */
   size_t tail_request;       /* what is asked for there: under direct I/O
                                 rounded up at the end of a file */
@@ -87,6 +87,11 @@ struct sl_step {
   size_t moved;
   int64_t start_ns, stop_ns;
 };
+
+/* Bytes of one whole operation. */
+static inline uint64_t sl_operation_bytes(const struct sl_workload_spec *spec) {
+  return spec->record_bytes * (spec->vectors ? spec->vectors : 1);
+}
 
 static inline int64_t sl_run_now(const struct sl_run *run) {
   return __builtin_expect(run->declared_op_ns != 0, 0) ? run->declared_now_ns

@@ -28,10 +28,11 @@ static void psync_moves_what_the_kernel_moves(void) {
   CHECK(fd >= 0);
   unlink(path);
   struct sl_target target = {.fd = fd};
+  struct sl_engine_setup setup = {.target = &target, .queue_depth = 1};
   const struct sl_engine *psync = sl_engine_find("psync");
   struct sl_engine_state *state;
   struct sl_error e = {0};
-  CHECK_EQ(psync->open(&state, &target, 1, &e), 0);
+  CHECK_EQ(psync->open(&state, &setup, &e), 0);
   char data[100] = "something", back[100] = "";
   CHECK_EQ(psync->transfer(state, SL_OP_WRITE, data, 100, 1000), 100);
   CHECK_EQ(psync->flush(state), 0);
@@ -48,10 +49,11 @@ static void psync_moves_what_the_kernel_moves(void) {
 static void psync_passes_errors_on(void) {
   int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
   struct sl_target target = {.fd = fd};
+  struct sl_engine_setup setup = {.target = &target, .queue_depth = 1};
   const struct sl_engine *psync = sl_engine_find("psync");
   struct sl_engine_state *state;
   struct sl_error e = {0};
-  CHECK_EQ(psync->open(&state, &target, 1, &e), 0);
+  CHECK_EQ(psync->open(&state, &setup, &e), 0);
   char byte;
   CHECK_EQ(psync->transfer(state, SL_OP_READ, &byte, 1, 0), -EBADF);
   CHECK_EQ(psync->flush(state), -EINVAL);
@@ -60,11 +62,12 @@ static void psync_passes_errors_on(void) {
 }
 
 static void null_says_all_of_it(void) {
+  struct sl_engine_setup setup = {.queue_depth = 1};
   const struct sl_engine *null = sl_engine_find("null");
   struct sl_engine_state *state;
   struct sl_error e = {0};
   CHECK(!null->needs_target);
-  CHECK_EQ(null->open(&state, NULL, 1, &e), 0);
+  CHECK_EQ(null->open(&state, &setup, &e), 0);
   CHECK_EQ(null->transfer(state, SL_OP_READ, NULL, 123456, 1 << 30), 123456);
   CHECK_EQ(null->flush(state), 0);
   null->close(state);
