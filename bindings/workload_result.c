@@ -154,6 +154,16 @@ static void set_target(lua_State *L, const struct l_workload *work) {
   lua_setfield(L, -2, "cache");
 }
 
+static void set_engine_notes(lua_State *L,
+                             const struct sl_workload_result *r) {
+  lua_createtable(L, (int)r->engine_note_count, 0);
+  for (unsigned i = 0; i < r->engine_note_count; i++) {
+    lua_pushstring(L, r->engine_notes[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_setfield(L, -2, "notes");
+}
+
 void l_workload_push_result(lua_State *L, const struct l_workload *work) {
   const struct sl_workload_spec *spec = &work->spec;
   const struct sl_workload_result *r = &work->result;
@@ -179,6 +189,7 @@ void l_workload_push_result(lua_State *L, const struct l_workload *work) {
     set_integer(L, "generation_last", r->generation_last);
   set_series(L, r);
   set_errors(L, r);
+  set_engine_notes(L, r);
   if (spec->verify) set_verify(L, r);
   if (spec->engine->needs_target) set_target(L, work);
 }

@@ -125,11 +125,13 @@ static void what(lua_State *L, int t, struct sl_workload_spec *spec) {
   spec->interval_ns = (int64_t)size(L, t, "interval_ns");
   spec->virtual_op_ns = (int64_t)size(L, t, "virtual_op_ns");
   spec->queue_depth = (unsigned)number(L, t, "queue_depth", 65536);
+  spec->vectors = (unsigned)number(L, t, "vectors", UINT32_MAX);
 }
 
 static void how(lua_State *L, int t, struct sl_workload_spec *spec) {
   static const char *const flushes[] = {"none", "end", "every", NULL};
   static const char *const syncs[] = {"none", "data", "full", NULL};
+  static const char *const map_syncs[] = {"none", "async", "record", NULL};
   spec->target = (struct sl_target_spec){
       .path = path(L, t),
       .create = flag(L, t, "create"),
@@ -139,6 +141,7 @@ static void how(lua_State *L, int t, struct sl_workload_spec *spec) {
       .size_bytes = size(L, t, "size_bytes")};
   spec->flush = (enum sl_flush)choice(L, t, "flush", flushes);
   spec->flush_every = size(L, t, "flush_every");
+  spec->map_sync = (enum sl_map_sync)choice(L, t, "map_sync", map_syncs);
   spec->stamp = flag(L, t, "stamp");
   spec->verify = flag(L, t, "verify");
   spec->identity = (struct sl_stamp){

@@ -77,7 +77,7 @@ end
 function result.complete(r, spec, found)
   add_rates(r)
   r.sustained_mib_s = sustained(r.series)
-  r.notes = {}
+  r.notes = r.notes or {} -- those of the engine
   local function note(name) r.notes[#r.notes + 1] = name end
   if not r.target then return r end
   add_place_notes(note, r, found or {})

@@ -50,6 +50,8 @@ local fields = {
   { "cold", { "drop", "require" }, false },
   { "interval_seconds", "duration", 1 },
   { "queue_depth", "count", 1 },
+  { "vectors", "count", 0 },
+  { "map_sync", { "none", "async", "record" }, "none" },
   { "streams", "count", 1 },
   { "virtual_op_ns", "count", 0 },
 }
