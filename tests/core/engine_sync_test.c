@@ -67,6 +67,8 @@ static void on_a_loop_device(void) {
     rig_close();
     SKIP("no loop device");
   }
+  struct sl_grant *grant = rig_grant(device);
+  CHECK(grant != NULL);
   for (int i = 0; i < ENGINES; i++) {
     struct sl_workload_spec spec = spec_of(engines[i], SL_WRITE);
     spec.target.path = device;
@@ -83,6 +85,7 @@ static void on_a_loop_device(void) {
     CHECK_EQ(rig_result->read.bytes, MIB);
     CHECK_EQ(rig_result->bad_sectors, 0);
   }
+  sl_gate_close(grant);
   rig_loop_end(device);
   rig_close();
 }
