@@ -11,7 +11,8 @@
 #include "core/device/sysfs.h"
 #include "core/test.h"
 
-static char fake_root[] = "/tmp/fake_sysfs.XXXXXX";
+/* In memory, as the real ones are. */
+static char fake_root[] = "/dev/shm/fake_sysfs.XXXXXX";
 static char fake_mountinfo[64];
 static struct sl_system fake_system = {.sysfs = fake_root,
                                        .mountinfo = fake_mountinfo,

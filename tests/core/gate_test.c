@@ -78,16 +78,22 @@ static const char *reason(const char *code) {
   return "none";
 }
 
+static bool has_text(const char *text) {
+  for (unsigned i = 0; i < answer->reason_count; i++) {
+    if (strcmp(answer->reasons[i].text, text) == 0) return true;
+  }
+  return false;
+}
+
 #define WWID "wwid:naa.5000c500"
 
 static void holders_are_followed(void) {
+  const char *held = "sda2 is held by dm-0, which is mounted on / (ext4)";
   CHECK_EQ(ask(8, 0, WWID), SL_REFUSED);
-  CHECK_STR(reason("holder"),
-            "sda2 is held by dm-0, which is mounted on / (ext4)");
+  CHECK(has_text(held) && has_text("sda2 is held by dm-1"));
   CHECK_STR(reason("consent"), "none");
   CHECK_EQ(ask(8, 2, WWID), SL_REFUSED);
-  CHECK_STR(reason("holder"),
-            "sda2 is held by dm-0, which is mounted on / (ext4)");
+  CHECK(has_text(held) && has_text("sda2 is held by dm-1"));
   CHECK_EQ(ask(252, 0, NULL), SL_REFUSED);
   CHECK_STR(reason("mounted"), "dm-0 is mounted on / (ext4)");
   /* The other volume of the same disk is free, but has no name of its own. */
