@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,6 +38,31 @@ int sl_cache_drop_file(const char *path, struct sl_cache_drop *drop,
   if (fd < 0) return fd;
   sl_residency_read(fd, 0, 0, &drop->before);
   int code = sl_residency_drop(fd, path, e);
+  if (code == 0) sl_residency_read(fd, 0, 0, &drop->after);
+  close(fd);
+  return code;
+}
+
+int sl_cache_drop_device(const char *path, struct sl_cache_drop *drop,
+                         struct sl_error *e) {
+  struct stat st;
+
+  if (stat(path, &st) != 0) return sl_error_set(e, -errno, "stat", path, -1);
+  if (!S_ISBLK(st.st_mode)) {
+    sl_error_set(e, -ENOTBLK, "open", path, -1);
+    sl_error_hint(e, "a block device has to be named");
+    return -ENOTBLK;
+  }
+  int fd = open_cached(path, e);
+  if (fd < 0) return fd;
+  int code = 0;
+  sl_residency_read(fd, 0, 0, &drop->before);
+  if (fsync(fd) != 0) {
+    code = sl_error_set(e, -errno, "fsync", path, -1);
+  } else if (ioctl(fd, BLKFLSBUF, 0) != 0) {
+    code = sl_error_set(e, -errno, "BLKFLSBUF", path, -1);
+    sl_error_hint(e, "only root may empty the cache of a device");
+  }
   if (code == 0) sl_residency_read(fd, 0, 0, &drop->after);
   close(fd);
   return code;

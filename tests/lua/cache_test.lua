@@ -5,6 +5,7 @@ local lu = require("luaunit")
 local cache = require("storlua.cache")
 local counters = require("storlua.counters")
 local device = require("storlua.device")
+local process = require("storlua.process")
 local shell = require("shell")
 
 local run = shell.run
@@ -47,6 +48,67 @@ function suite.test_device_pages()
   run("dd if=%s of=/dev/null bs=1M status=none", node)
   local dropped = cache.drop_file(node)
   lu.assertTrue(dropped.resident_after_bytes < 8 * MIB)
+  -- The last close of a device drops its pages, so it is kept open.
+  local _ <close> = assert(io.open(node))
+  run("dd if=%s of=/dev/null bs=1M status=none", node)
+  dropped = cache.drop_device(node)
+  lu.assertTrue(dropped.resident_before_bytes >= 8 * MIB)
+  lu.assertEquals(dropped.resident_after_bytes, 0)
+  lu.assertNil(dropped.reason)
+  lu.assertEquals(dropped.loop_backing, "buffered")
+  run("mkfs.ext4 -q %s", node)
+  local point = place:mount("m", node)
+  run("ls %s", point)
+  cache.drop_device(node)
+  lu.assertEquals(select(2, cache.try_drop_device(point)).code, "ENOTBLK")
+end
+
+-- A process that holds pages mapped, ended with its block.
+local function mapper(file)
+  local child = process.start {
+    "python3", "-c", "import mmap,sys,time; f=open(sys.argv[1]); m=mmap.mmap(f.fileno(),0,prot=1);"
+      .. "s=bytes(m); print('ready',flush=True); time.sleep(60)", file,
+  }
+  lu.assertEquals(child:read_line(10), "ready")
+  return child
+end
+
+function suite.test_why_pages_stay()
+  shell.need_root()
+  if not pcall(run, "command -v python3") then lu.skip("needs python3") end
+  local place <close> = shell.place()
+  local node = place:loop("img", "32M")
+  run("mkfs.ext4 -q %s", node)
+  local file = place:mount("m", node) .. "/f"
+  run("dd if=/dev/urandom of='%s' bs=1M count=1 conv=fsync status=none", file)
+  local _ <close> = mapper(file)
+  local dropped = cache.drop_file(file)
+  lu.assertEquals(dropped.resident_after_bytes, MIB)
+  lu.assertStrContains(dropped.reason, "mapped")
+  lu.assertEquals(dropped.loop_backing, "buffered")
+end
+
+function suite.test_all_caches()
+  for _, what in ipairs { 0, 4, 7, -1, 300 } do
+    local dropped, err = cache.try_drop_all(what)
+    lu.assertNil(dropped)
+    lu.assertEquals(err.code, "EINVAL")
+    lu.assertStrContains(err.message, "not " .. what)
+  end
+  lu.assertErrorMsgContains("number", cache.drop_all, "3x")
+  shell.need_root()
+  local place <close> = shell.place()
+  local node = place:loop("img", "32M")
+  run("mkfs.ext4 -q %s", node)
+  local file = place:mount("m", node) .. "/f"
+  -- Dirty pages go too, for the drop syncs first.
+  run("dd if=/dev/urandom of='%s' bs=1M count=2 status=none", file)
+  for _, what in ipairs { 2, 1, 3 } do
+    local dropped, err = cache.try_drop_all(what)
+    if err and err.code == "EROFS" then lu.skip("in a container") end
+    lu.assertEquals(math.type(dropped.cached_after_bytes), "integer")
+    if what == 1 then lu.assertEquals(cache.residency(file).resident_bytes, 0) end
+  end
 end
 
 function suite.test_tmpfs_keeps_its_pages()

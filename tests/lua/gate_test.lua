@@ -133,7 +133,7 @@ function suite.test_every_name_of_a_mounted_device()
   place:later("rm /dev/disk/by-label/storlua-%s", name_of(node))
   name("../../../../../../../../..%s", node)
   name("/dev/./%s", name_of(node))
-  local held <close> = assert(io.open(node, "r"))
+  local _ <close> = assert(io.open(node, "r"))
   for fd = 3, 100 do
     local ok, target = pcall(run, "readlink /proc/$PPID/fd/%d", fd)
     if ok and target == node then name("/proc/self/fd/%d", fd) end

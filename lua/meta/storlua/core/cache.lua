@@ -4,8 +4,16 @@
 
 local cache = {}
 
+--- drop_all(what) -> job -> {cached_before_bytes, cached_after_bytes}
+---@param what any
+function cache.drop_all(what) end
+
+--- drop_device(path) -> job -> the same
+---@param path string
+function cache.drop_device(path) end
+
 --- drop_file(path) -> job -> {resident_before_bytes, resident_after_bytes, dirty_before_bytes,
---- source}
+--- dirty_after_bytes, source}
 ---@param path string
 function cache.drop_file(path) end
 
