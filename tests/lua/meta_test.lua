@@ -36,7 +36,7 @@ function T.test_every_module_has_its_definitions()
   end
   table.sort(modules)
   lu.assertTrue(#modules > 10)
-  lu.assertEquals(fs.list(meta_dir), modules)
+  lu.assertEquals(fs.list(meta_dir), modules, "run `storlua tools/meta.lua`")
 end
 
 function T.test_definitions_name_what_is_registered()

@@ -147,6 +147,34 @@ function T.test_cancelling_the_task_ends_the_child()
   lu.assertFalse(is_running(pid))
 end
 
+function T.test_a_cleanup_of_a_cancelled_task_may_run_commands()
+  local text
+  do
+    local scope <close> = task.scope()
+    scope:spawn("worker", function()
+      local _ <close> = task.defer(function() text = process.run({ "echo", "done" }).stdout end)
+      task.sleep(1000)
+    end)
+    task.sleep(0.01)
+  end
+  lu.assertEquals(text, "done\n")
+end
+
+function T.test_virtual_time_stands_still_while_a_child_runs()
+  local code = [[
+    local process, task = require("storlua.process"), require("storlua.task")
+    local text = task.timeout(0.1, function()
+      return process.run({ "sh", "-c", "sleep 0.3; echo done" }).stdout
+    end)
+    task.sleep(1000000)
+    io.write(text)
+  ]]
+  local result = process.run {
+    os.getenv("STORLUA"), "-e", code, env = { STORLUA_VIRTUAL_TIME = 1 }, timeout = 60,
+  }
+  lu.assertEquals(result.stdout, "done\n")
+end
+
 function T.test_two_tasks_wait_for_one_child()
   local child <close> = process.start { "sh", "-c", "read x; exit 4" }
   local codes = {}

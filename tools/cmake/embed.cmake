@@ -30,7 +30,9 @@ if(storlua_lua_archive AND NOT CMAKE_CROSSCOMPILING
   target_link_libraries(embed_compiled PRIVATE storlua_lua)
   set(embed_command embed_compiled ${embedded}/manifest.txt
     ${embedded}/embedded_files.c)
+  set(embed_program embed_compiled)
 else()
+  set(embed_program ${CMAKE_SOURCE_DIR}/tools/cmake/embed_files.cmake)
   set(embed_command ${CMAKE_COMMAND} -DMANIFEST=${embedded}/manifest.txt
     -DOUTPUT=${embedded}/embedded_files.c
     -P ${CMAKE_SOURCE_DIR}/tools/cmake/embed_files.cmake)
@@ -39,7 +41,7 @@ add_custom_command(
   OUTPUT ${embedded}/embedded_files.c
   COMMAND ${embed_command}
   DEPENDS ${embedded}/manifest.txt ${embedded_paths} ${STORLUA_ARGPARSE}
-    ${STORLUA_DKJSON} ${CMAKE_SOURCE_DIR}/tools/cmake/embed_files.cmake
+    ${STORLUA_DKJSON} ${embed_program}
   COMMENT "Embedding the Lua library and scripts" VERBATIM)
 
 # A file bindings/x.c that defines luaopen_storlua_core_x is a module; the
