@@ -178,6 +178,50 @@ function test.test_resume_goes_on_where_the_run_was_cut()
   lu.assertStrContains(again.stderr, "has ended (failed)")
 end
 
+function test.test_a_stopped_run_can_be_resumed()
+  local place <close> = procedure_run.place([[
+    t:note("stopped", t.resume and t.resume.interrupted or false)
+    t:check("a", true)
+    if not t.resume then task.sleep(60) end
+    t:sample("x", 1) ]], 'thresholds = { "x max < 2" },')
+  local run <close> = cli_run.start { "--output", place.run_dir, place.script }
+  run:wait_event(place.run_dir, function(one) return one.kind == "check" end)
+  run:signal("INT", true)
+  lu.assertEquals(run:finish(10).code, 130)
+  lu.assertEquals(cli_run.verdict(place.run_dir).status, "interrupted")
+  local result = cli_run.run { "--resume", place.run_dir, place.script }
+  lu.assertEquals(result.code, 0, result.stderr)
+  lu.assertEquals(cli_run.events_of(place.run_dir, "note")[2].value, true)
+  local verdicts = cli_run.events_of(place.run_dir, "verdict")
+  lu.assertEquals({ #verdicts, verdicts[2].status }, { 2, "passed" })
+  local report = cli_run.run { "report", place.run_dir, "--to", "junit" }
+  lu.assertEquals(report.code, 0)
+  lu.assertStrContains(report.stdout, 'failures="0" errors="0"')
+end
+
+-- The sums of what rotation dropped are part of the verdict after a resume.
+function test.test_resume_after_rotation_forgets_no_failure()
+  local place <close> = procedure_run.place [[
+    for n in t:rounds { count = 1000 } do
+      t:check("fine", n ~= 2, "round %d", n)
+      t:event("x_filler", { text = ("x"):rep(4000) })
+      if n == 700 and not t.resume then
+        t:check("cut", true)
+        task.sleep(60)
+      end
+    end ]]
+  local run <close> = cli_run.start { "--output", place.run_dir, "--log-limit", "1M",
+                                      place.script }
+  run:wait_event(place.run_dir, function(one) return one.case_id == "cut" end, 60)
+  run:signal("KILL")
+  run:finish(10)
+  local result = cli_run.run { "--resume", place.run_dir, place.script }
+  lu.assertEquals(result.code, 1, result.stderr)
+  local verdicts = cli_run.events_of(place.run_dir, "verdict")
+  lu.assertEquals({ verdicts[1].checks_failed, verdicts[1].rounds }, { 1, 999 })
+  lu.assertStrContains(verdicts[1].reasons[1], "fine: round 2")
+end
+
 function test.test_resume_refuses_what_it_cannot_go_on_with()
   local place <close> = procedure_run.place(RESUMABLE)
   kill_at_note(place)

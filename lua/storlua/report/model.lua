@@ -84,7 +84,7 @@ function kinds.start(self, fields)
   self.first = self.first or fields
   if fields.resumed then
     self.resumes = self.resumes + 1
-    self.verdict = nil
+    self.verdict, self.thresholds = nil, {} -- judged anew at the end
   end
 end
 

@@ -24,7 +24,7 @@ end
 
 local function version()
   local found, core = pcall(require, "storlua.core.version")
-  return found and core.version or event.null
+  return found and core.storlua or event.null
 end
 
 -- What an option holds, as far as JSON can say it.

@@ -59,9 +59,8 @@ function visitors.start(found, fields)
   found.verdict = nil -- a part that was stopped was gone on with
   if not found.start then
     found.first = fields
+    -- sums of what rotation dropped; those of later starts are read here
     found.carried = fields.carried
-  elseif fields.continued then
-    found.carried = nil -- its parts were all read
   end
   found.start = fields
   found.part_begin_ns = fields.t_boot_ns
