@@ -103,9 +103,6 @@ function suite.test_job_that_ignores_cancel_is_given_up()
 end
 
 function suite.test_job_in_a_clean_up_gets_its_grace_past_the_deadline()
-  local before = scheduler.cleanup_seconds
-  scheduler.cleanup_seconds = 0.05
-  local _ <close> = task.defer(function() scheduler.cleanup_seconds = before end)
   local place, path = fault_with_file()
   local _ <close> = place
   place:tell("hang open")
@@ -115,9 +112,12 @@ function suite.test_job_in_a_clean_up_gets_its_grace_past_the_deadline()
     task.sleep(0.15)
     place:tell("release")
   end)
+  local before = scheduler.cleanup_seconds
+  scheduler.cleanup_seconds = 0.05
   do
     local _ <close> = task.defer(function() cache.residency(path) end)
   end
+  scheduler.cleanup_seconds = before
   lu.assertEquals(host.abandoned_jobs(), 0)
   lu.assertEquals(#scheduler.cleanup_failures, 1)
   lu.assertEquals(scheduler.cleanup_failures[1].error.code, "TIMEOUT")
