@@ -72,20 +72,24 @@ local function with_traceback(err)
   return { err = err, traceback = failure.traceback(err) }
 end
 
--- While a run lasts, a job that is given up is an event of it.
-local function report_abandoned(self)
-  local previous = job.on_abandon
-  job.on_abandon = function(name, stuck)
-    previous(name, stuck)
-    stuck = stuck or {}
-    self.recorder:find("failed", ("%s is stuck in %s and was given up"):format(name,
-      stuck.what or "its own work"))
-    self.log:write("stuck", {
-      job = name, what = stuck.what, offset = stuck.offset, seconds = stuck.seconds,
-      kernel_stack = stuck.kernel_stack, abandoned = true,
+-- While a run lasts, a job that does not come back is an event of it, and
+-- fails it: while it is stuck, and again when it is given up.
+local function report_stuck(self)
+  local previous = job.on_stuck
+  job.on_stuck = function(info)
+    previous(info)
+    if info.abandoned or info.seconds < 2 * job.stuck_seconds then
+      self.recorder:find("failed", ("%s is stuck in %s%s"):format(info.job,
+        info.what or "its own work", info.abandoned and " and was given up" or ""))
+    end
+    -- called between tasks while it is stuck: a full queue cannot be waited for
+    local write = info.abandoned and self.log.write or function(...) pcall(self.log.write, ...) end
+    write(self.log, "stuck", {
+      job = info.job, what = info.what, offset = info.offset, seconds = info.seconds,
+      kernel_stack = info.kernel_stack, abandoned = info.abandoned,
     })
   end
-  return setmetatable({}, { __close = function() job.on_abandon = previous end })
+  return setmetatable({}, { __close = function() job.on_stuck = previous end })
 end
 
 -- The same for a loop that was busy.
@@ -110,7 +114,7 @@ local function execute(procedure, opt, settings)
   local self = opening.open(procedure, opt, settings)
   self.stalls = {}
   self.cleanups_before = #scheduler.cleanup_failures
-  local _ <close> = report_abandoned(self)
+  local _ <close> = report_stuck(self)
   local _ <close> = report_stalls(self)
   local ok, caught = xpcall(body, with_traceback, self, opt)
   local exit_code = scheduler.shield(ending.finish, self, not ok and caught or nil)

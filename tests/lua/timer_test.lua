@@ -79,4 +79,22 @@ function suite.test_48_hours_pass_in_no_time()
   lu.assertTrue(loop.monotonic_ns() - begin_ns < 10000000000)
 end
 
+-- A field case: 100 ms ticks for 10 s, 20 ms of work each, one of 250 ms.
+function suite.test_every_keeps_its_rate_over_late_ticks()
+  local result = cli_run.run { env = { STORLUA_VIRTUAL_TIME = "1" }, "-e", [[
+    local loop = require("storlua.core.loop")
+    local task = require("storlua.task")
+    local last_ns, least_ns, ticks, missed = nil, math.maxinteger, 0, 0
+    for _, skipped in task.every(0.1) do
+      local now_ns = loop.now_ns()
+      if now_ns >= 10000000000 then break end
+      if last_ns then least_ns = math.min(least_ns, now_ns - last_ns) end
+      last_ns, ticks, missed = now_ns, ticks + 1, missed + skipped
+      task.sleep(ticks == 50 and 0.25 or 0.02)
+    end
+    print(ticks, missed, least_ns >= 50000000, last_ns)
+  ]] }
+  lu.assertEquals(result.stdout, "98\t2\ttrue\t9900000000\n", result.stderr)
+end
+
 return suite
