@@ -139,7 +139,11 @@ int sl_target_open(struct sl_target *target, const struct sl_target_spec *spec,
   target->memory_align = target->offset_align = 1;
   size_t length = strlen(spec->path);
   if (length >= sizeof(target->path)) {
-    return sl_error_set(e, -ENAMETOOLONG, "open", spec->path, -1);
+    sl_error_set(e, -ENAMETOOLONG, "open", spec->path, -1);
+    sl_error_hint(e, "paths of targets have %zu bytes at most: name it "
+                  "relative to the working directory",
+                  sizeof(target->path) - 1);
+    return -ENAMETOOLONG;
   }
   memcpy(target->path, spec->path, length + 1);
   int code = check_kind(target, spec, e);
