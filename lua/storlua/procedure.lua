@@ -19,6 +19,7 @@ local procedure = {}
 ---@field thresholds? table|fun(opt: table, board: table): table
 ---@field cases? string[]|fun(opt: table): string[]
 ---@field informational boolean
+---@field reports? fun(opt: table): table
 ---@field run fun(t: table, opt: table)
 local Procedure = {}
 Procedure.__index = Procedure
@@ -66,7 +67,7 @@ end
 local FIELDS = {
   summary = "!string", description = "string", usage = "string", options = "table",
   arguments = check_arguments, thresholds = check_thresholds, cases = check_cases,
-  informational = "boolean", run = "!function",
+  informational = "boolean", reports = "function", run = "!function",
 }
 
 local function build(fields)

@@ -40,7 +40,7 @@ local function asks_help(self, call)
   if self.options then
     return command_line.asks(self.options, call.arguments, "--help", "h")
   end
-  return call.arguments[1] == "--help"
+  return call.arguments[1] == "--help" or call.arguments[1] == "-h"
 end
 
 local function default_options(self)
@@ -58,6 +58,15 @@ local function threshold_texts(self, found)
   local texts = {}
   for i, entry in ipairs(list) do texts[i] = procedure.threshold_text(entry) end
   return texts
+end
+
+-- Reports that the procedure brings along; --report has the last word on stdout.
+local function add_reports(self, opt, settings)
+  local on_stdout = false
+  for _, asked in ipairs(settings.reports) do on_stdout = on_stdout or not asked.file end
+  for _, brought in ipairs(self.reports and self.reports(opt) or {}) do
+    if brought.file or not on_stdout then table.insert(settings.reports, brought) end
+  end
 end
 
 --- Runs a procedure, or answers --help and --list-cases about it.
@@ -89,6 +98,7 @@ function procedure_command.main(self, found, call)
   settings.script_dir = found.dir
   settings.argv = table.move(call.argv, 0, #call.argv, 1, {})
   settings.options_given = given or {}
+  add_reports(self, opt, settings)
   return require("storlua.run").execute(self, opt, settings)
 end
 

@@ -233,9 +233,10 @@ end
 --- Claims a file for the run: it is created, or taken over from a run of ours
 --- that did not end. To-be-closed: removed at the end unless file:keep(reason).
 ---@param path string its name begins with "storlua."
+---@param options? {any_name?: boolean} any_name: the user chose the name
 ---@return storlua.ScratchFile
-function Run:scratch_file(path)
-  return scratch.claim(path, self.resume ~= nil, self.open_files)
+function Run:scratch_file(path, options)
+  return scratch.claim(path, self.resume ~= nil, self.open_files, options and options.any_name)
 end
 
 --- Writes an event: kernel, stuck, stall, writing, flushed or a kind of your

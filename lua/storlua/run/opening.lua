@@ -50,6 +50,10 @@ local function collect_conditions(path)
   local found, conditions = pcall(require, "storlua.conditions")
   if not found then return event.null end
   local collected, err = errors.try(conditions.collect, path)
+  if not collected and err.code == "ENOENT" then
+    -- a file that is still to be made lies where its folder does
+    collected = errors.try(conditions.collect, path:match("^(.*/)[^/]*$") or ".")
+  end
   return collected or { device = err.message }
 end
 

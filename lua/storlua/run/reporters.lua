@@ -63,9 +63,11 @@ function Reporters:open(run)
     add("live", live)
     self.live = live
   else
-    add(self.on_stdout, report.new(self.on_stdout, report.stdout_writer(), {
+    local reporter = report.new(self.on_stdout, report.stdout_writer(), {
       run_dir = run.folder.path, live = true,
-    }))
+    })
+    add(self.on_stdout, reporter)
+    if reporter.display then self.live = reporter end
   end
 end
 

@@ -34,10 +34,11 @@ function File:__close() scheduler.cleanup(function() self:release() end) end
 ---@param path string
 ---@param resume boolean
 ---@param open_files table<storlua.ScratchFile, boolean>
+---@param any_name? boolean the name is the user's
 ---@return storlua.ScratchFile
-function scratch.claim(path, resume, open_files)
+function scratch.claim(path, resume, open_files, any_name)
   local name = path:match("[^/]*$")
-  if name:sub(1, 8) ~= "storlua." then
+  if not any_name and name:sub(1, 8) ~= "storlua." then
     error("t:scratch_file: the file's name begins with \"storlua.\", this one is " .. name, 3)
   end
   local handle, reused, code, fields = core.claim(path, resume)

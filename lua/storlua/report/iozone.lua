@@ -1,0 +1,124 @@
+-- SPDX-License-Identifier: MIT
+--- The table of a matrix, row by row, live or later. Live it also shows where
+--- the run is, and the verdict at the end.
+
+local iozone_table = require("storlua.iozone_table")
+local live = require("storlua.report.live")
+local results_of = require("storlua.iozone_results")
+
+local report = {}
+
+local function put_lines(write, lines)
+  for _, line in ipairs(lines) do write(line .. "\n") end
+end
+
+-- The row of this size and record has all the cells that it will have.
+local function is_whole(results, labels)
+  for _, row in ipairs(results.plan.rows) do
+    if row.size_bytes == labels.size_bytes and row.record_bytes == labels.record_bytes then
+      for _, id in ipairs(row.columns) do
+        if not results:at(row.size_bytes, row.record_bytes, id) then return false end
+      end
+      return true
+    end
+  end
+  return false
+end
+
+local Table = {}
+Table.__index = Table
+
+local function put_row(self, size_bytes, record_bytes)
+  local key = results_of.key(size_bytes, record_bytes)
+  if self.shown[key] then return end
+  self.shown[key] = true
+  put_lines(self.write, { iozone_table.row(self.results, size_bytes, record_bytes) })
+end
+
+-- Rows that ended early, and what stands under the table.
+local function close_table(self)
+  local results = self.results
+  if not results.plan or not self.open then return end
+  for _, row in ipairs(results.plan.rows) do
+    if results.values[results_of.key(row.size_bytes, row.record_bytes)] then
+      put_row(self, row.size_bytes, row.record_bytes)
+    end
+  end
+  self.write("\n")
+  put_lines(self.write, iozone_table.legend(results))
+  if results.plan.matrices then put_lines(self.write, iozone_table.matrices(results)) end
+  self.open = false
+end
+
+local function open_table(self, plan)
+  close_table(self)
+  self.shown, self.open = {}, true
+  if plan.round then self.write(("loop_test: %d\n"):format(plan.round)) end
+  put_lines(self.write, iozone_table.header(self.results))
+  put_lines(self.write, iozone_table.head(plan))
+end
+
+function Table:event(fields)
+  if fields.continued then return end
+  if fields.kind == "x_iozone_plan" then
+    local again = self.results.plan and self.results.plan.round == fields.round
+    if not again then close_table(self) end
+    self.results:add(fields)
+    if not again then open_table(self, fields) end
+    return
+  end
+  local what, labels = self.results:add(fields)
+  if what == "cell" and is_whole(self.results, labels) then
+    put_row(self, labels.size_bytes, labels.record_bytes)
+  end
+  if fields.kind == "x_iozone_end" then close_table(self) end
+  if fields.kind == "x_loop" then self.write(fields.text .. "\n") end
+end
+
+function Table:finish()
+  close_table(self)
+  if not self.results.plan then self.write("This run holds no matrix of iozone.\n") end
+end
+
+local function new_table(write)
+  return setmetatable({ write = write, results = results_of.new(), shown = {} }, Table)
+end
+
+-- Beside the table the live display goes on: failures, the line of progress,
+-- the verdict.
+local function new_live(write, options)
+  local display = live.new { run_dir = options.run_dir, write = write }
+  local rows = new_table(function(text)
+    if display.drawn then
+      write("\r\27[K")
+      display.drawn = false
+    end
+    write(text)
+  end)
+  local show, finish = display.event, display.finish
+  function display.event(self, fields, line)
+    if fields.kind == "measure" and fields.verdict ~= "fail" then
+      self.model:add(fields)
+    else
+      show(self, fields, line)
+    end
+    rows:event(fields)
+  end
+  function display.finish(self, state)
+    rows:finish()
+    -- the table has the numbers already
+    self.model.cases = {}
+    finish(self, state)
+  end
+  return display
+end
+
+---@param write fun(text: string)
+---@param options table run_dir, live
+---@return table reporter
+function report.new(write, options)
+  if options.live then return new_live(write, options) end
+  return new_table(write)
+end
+
+return report

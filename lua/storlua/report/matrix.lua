@@ -1,0 +1,27 @@
+-- SPDX-License-Identifier: MIT
+--- The matrices of a run: one for each test, file sizes down, record sizes
+--- across.
+
+local iozone_table = require("storlua.iozone_table")
+local results_of = require("storlua.iozone_results")
+
+local report = {}
+
+---@param write fun(text: string)
+---@return table reporter
+function report.new(write)
+  local results = results_of.new()
+  return {
+    event = function(_, fields) results:add(fields) end,
+    finish = function()
+      if not results.plan then
+        write("This run holds no matrix of iozone.\n")
+        return
+      end
+      for _, line in ipairs(iozone_table.matrices(results)) do write(line .. "\n") end
+      write("\n" .. table.concat(iozone_table.legend(results), "\n") .. "\n")
+    end,
+  }
+end
+
+return report
