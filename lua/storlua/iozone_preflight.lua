@@ -83,24 +83,28 @@ local function check_alignment(o, matrix)
   end
 end
 
-local function check_folder(o, folder)
+local function check_folder(o, folder, mount)
   local stat, err = fs.try_stat(folder)
   if not stat then usage("%s: %s", o.path, err.message) end
   if not stat.is_directory then usage("%s is not a directory", folder) end
+  if mount and mount.type == "devtmpfs" then
+    usage("%s: there is no such device, and no file is created in /dev", o.path)
+  end
   local space = fs.space(folder)
   if space.is_read_only then usage("%s is on a read-only file system", o.path) end
   if not fs.is_writable(folder) then usage("%s: no permission to make files there", folder) end
 end
 
---- An output file must be writable before the run, not after it.
+--- An output file must be writable before the run, not after it: another one
+--- is made where it will be, and removed.
 ---@param path string
 function preflight.check_output(path)
   local stat = fs.try_stat(path)
-  if stat and stat.is_directory then usage("%s is a directory: name a file", path) end
-  local folder = folder_of(path)
-  if not fs.is_writable(folder) then
-    usage("%s cannot be written: no such folder, or no permission", path)
-  end
+  if stat and stat.kind ~= "file" then usage("%s is no regular file: name another one", path) end
+  local probe = path .. ".storlua-probe"
+  local made, err = fs.try_write_atomic(probe, "")
+  if not made then usage("%s cannot be written: %s", path, err.message) end
+  fs.try_remove(probe)
 end
 
 ---@class storlua.IozonePlace
@@ -126,7 +130,7 @@ function preflight.check(t, matrix)
   check_memory_target(o, mount)
   local reads_only = existing ~= nil and not mine and not matrix:writes()
   if not reads_only then
-    check_folder(o, folder)
+    check_folder(o, folder, mount)
     check_room(o, matrix, folder, mount, existing and existing.allocated_bytes or 0)
     check_alignment(o, matrix)
   end

@@ -35,8 +35,8 @@ local function put_row(self, size_bytes, record_bytes)
   put_lines(self.write, { iozone_table.row(self.results, size_bytes, record_bytes) })
 end
 
--- Rows that ended early, and what stands under the table.
-local function close_table(self)
+--- Rows that ended early, and what stands under the table.
+function Table:close()
   local results = self.results
   if not results.plan or not self.open then return end
   for _, row in ipairs(results.plan.rows) do
@@ -51,7 +51,7 @@ local function close_table(self)
 end
 
 local function open_table(self, plan)
-  close_table(self)
+  self:close()
   self.shown, self.open = {}, true
   if plan.round then self.write(("loop_test: %d\n"):format(plan.round)) end
   put_lines(self.write, iozone_table.header(self.results))
@@ -62,7 +62,7 @@ function Table:event(fields)
   if fields.continued then return end
   if fields.kind == "x_iozone_plan" then
     local again = self.results.plan and self.results.plan.round == fields.round
-    if not again then close_table(self) end
+    if not again then self:close() end
     self.results:add(fields)
     if not again then open_table(self, fields) end
     return
@@ -71,12 +71,12 @@ function Table:event(fields)
   if what == "cell" and is_whole(self.results, labels) then
     put_row(self, labels.size_bytes, labels.record_bytes)
   end
-  if fields.kind == "x_iozone_end" then close_table(self) end
+  if fields.kind == "x_iozone_end" then self:close() end
   if fields.kind == "x_loop" then self.write(fields.text .. "\n") end
 end
 
 function Table:finish()
-  close_table(self)
+  self:close()
   if not self.results.plan then self.write("This run holds no matrix of iozone.\n") end
 end
 
@@ -87,8 +87,9 @@ end
 -- Beside the table the live display goes on: failures, the line of progress,
 -- the verdict.
 local function new_live(write, options)
-  local display = live.new { run_dir = options.run_dir, write = write }
+  local display = live.new { run_dir = options.run_dir, write = write, quiet = options.quiet }
   local rows = new_table(function(text)
+    if options.quiet then return end
     if display.drawn then
       write("\r\27[K")
       display.drawn = false
@@ -105,7 +106,7 @@ local function new_live(write, options)
     rows:event(fields)
   end
   function display.finish(self, state)
-    rows:finish()
+    rows:close()
     -- the table has the numbers already
     self.model.cases = {}
     finish(self, state)

@@ -64,7 +64,7 @@ function Reporters:open(run)
     self.live = live
   else
     local reporter = report.new(self.on_stdout, report.stdout_writer(), {
-      run_dir = run.folder.path, live = true,
+      run_dir = run.folder.path, live = true, quiet = self.quiet,
     })
     add(self.on_stdout, reporter)
     if reporter.display then self.live = reporter end
