@@ -45,9 +45,10 @@ static void take_message(struct watch *w, const struct sl_message *message) {
     case SL_MESSAGE_ADD_GROUP: sl_groups_add(message->value); break;
     case SL_MESSAGE_REMOVE_GROUP: sl_groups_remove(message->value); break;
     case SL_MESSAGE_GIVE_UP: w->gave_up = message->value; break;
-    case SL_MESSAGE_ABANDONED: w->is_abandoned = true; /* fall through */
     case SL_MESSAGE_FINISH:
+    case SL_MESSAGE_ABANDONED:
       w->is_finished = true;
+      w->is_abandoned = message->kind == SL_MESSAGE_ABANDONED;
       w->code = message->value;
       w->deadline_ns = 0;
       limit(w, w->is_abandoned ? LEAVE_MS : END_MS);
