@@ -152,7 +152,7 @@ function resume.replay(recorder, fields)
   elseif fields.kind == "measure" then
     totals.measures = totals.measures + 1
     if fields.result then
-      recorder:add_result(fields.result)
+      recorder:add_result(fields)
       recorder:sample_result(fields.case_id, fields.result)
     end
     if fields.verdict == "fail" then
