@@ -28,9 +28,9 @@ function suite.test_two_days()
     local begun, rounds = loop.now_ns(), 0
     while loop.now_ns() - begun < 48 * 3600 * 1000000000 do
       local r = workload.run { engine = "null", operation = "write", range_bytes = "1G",
-        record_bytes = "1M", limit_seconds = 600, virtual_op_ns = 10000000 }
-      assert(r.total_ns == 600 * 1000000000 and r.write.operations == 60000)
-      assert(r.write.latency.max_ns == 10000000 and #r.series.bytes == 601)
+        record_bytes = "1M", limit_seconds = 600, virtual_op_ns = 100000000 }
+      assert(r.total_ns == 600 * 1000000000 and r.write.operations == 6000)
+      assert(r.write.latency.max_ns == 100000000 and #r.series.bytes == 601)
       rounds = rounds + 1
     end
     print(rounds)
