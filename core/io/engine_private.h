@@ -11,6 +11,11 @@ extern const struct sl_engine sl_engine_sync;
 extern const struct sl_engine sl_engine_vsync;
 extern const struct sl_engine sl_engine_stdio;
 extern const struct sl_engine sl_engine_mmap;
+#ifdef STORLUA_HAVE_LIBURING
+extern const struct sl_engine sl_engine_uring;
+#endif
+extern const struct sl_engine sl_engine_libaio;
+extern const struct sl_engine sl_engine_posixaio;
 extern const struct sl_engine sl_engine_null;
 
 #endif

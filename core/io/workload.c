@@ -9,6 +9,9 @@
 #include "core/device/residency.h"
 #include "core/io/workload_private.h"
 
+/* Of the slots of a queue: a page, so that each may be moved directly. */
+enum { SLOT_ALIGN = 4096 };
+
 const char *sl_end_name(enum sl_end end) {
   switch (end) {
     case SL_END_COMPLETE: return "complete";
@@ -81,15 +84,22 @@ static int allocate(struct sl_run *run, struct sl_error *e) {
   if (!run->engine->needs_target) return 0;
   uint64_t size = run->record_bytes;
   if (size < run->tail_request) size = run->tail_request;
-  size = (size + SL_SECTOR_BYTES - 1) / SL_SECTOR_BYTES * SL_SECTOR_BYTES;
-  if (size > SIZE_MAX / 2) {
+  uint64_t depth = run->engine->submit && run->spec->queue_depth
+                       ? run->spec->queue_depth
+                       : 1;
+  uint64_t unit = depth > 1 ? SLOT_ALIGN : SL_SECTOR_BYTES;
+  size = (size + unit - 1) / unit * unit;
+  if (size > SIZE_MAX / 2 / depth) {
     sl_error_set(e, -ENOMEM, "workload", run->spec->target.path, -1);
-    sl_error_hint(e, "a record of %llu bytes is more than this machine can "
-                  "address", (unsigned long long)size);
+    sl_error_hint(e, "%llu records of %llu bytes are more than this machine "
+                  "can address", (unsigned long long)depth,
+                  (unsigned long long)size);
     return -ENOMEM;
   }
-  int code = sl_buffer_init(&run->buffer, (size_t)size, e);
+  run->slot_bytes = (size_t)size;
+  int code = sl_buffer_init(&run->buffer, (size_t)(size * depth), e);
   result->huge_pages = code == 0 && run->buffer.huge;
+  if (code == 0 && run->engine->submit) code = sl_run_queue_init(run, e);
   return code;
 }
 
@@ -128,22 +138,27 @@ static bool must_flush(const struct sl_run *run) {
          end != SL_END_CANCELLED && end != SL_END_ERROR;
 }
 
-/* Sums up what the loop keeps in the histograms only. */
-static void finish_tally(struct sl_tally *tally) {
+/* Sums up what the loop keeps in the histograms only.  In a queue latencies
+ * overlap, so it sums up the time itself. */
+static void finish_tally(struct sl_tally *tally, bool queued) {
   tally->operations = tally->latency.count;
   tally->calls += tally->operations;
-  tally->io_ns = (int64_t)tally->latency.sum_ns;
+  if (!queued) tally->io_ns = (int64_t)tally->latency.sum_ns;
 }
 
 static void measure(struct sl_run *run) {
   struct sl_workload_result *result = run->result;
   sl_run_begin_time(run);
-  sl_run_loop(run);
+  if (run->queue) {
+    sl_run_queue(run);
+  } else {
+    sl_run_loop(run);
+  }
   if (run->ramp_end_ns) sl_run_end_ramp(run, sl_run_now(run));
   if (must_flush(run)) sl_run_flush(run);
   result->total_ns = sl_run_now(run) - run->started_ns;
-  finish_tally(&result->read);
-  finish_tally(&result->write);
+  finish_tally(&result->read, run->queue);
+  finish_tally(&result->write, run->queue);
   sl_run_series_end(run);
 }
 
@@ -230,6 +245,7 @@ int sl_workload_run(const struct sl_workload_spec *spec, struct sl_job *job,
   if (!spec->stamp) sl_run_init_filler(&run);
   code = run_opened(&run, e);
   close_all(&run);
+  sl_run_queue_release(&run);
   sl_buffer_release(&run.buffer);
   return code;
 }

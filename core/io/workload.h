@@ -10,7 +10,8 @@
  *
  * What is timed: one clock read (CLOCK_MONOTONIC) before and one after each
  * operation.  Filling, verifying, pacing and bookkeeping are outside and
- * reported apart.  io_ns is the sum of the operations, flush_ns that of the
+ * reported apart.  io_ns is the time in which an operation was under way (for
+ * a synchronous engine the sum of the operations), flush_ns the sum of the
  * flushes, total_ns the wall span from the first operation to the end of the
  * last flush, all in nanoseconds. */
 

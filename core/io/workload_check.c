@@ -47,6 +47,9 @@ static int check_engine(const struct sl_workload_spec *spec,
     return refuse(spec, e, "vectors %u is above %d", spec->vectors,
                   SL_VECTORS_MAX);
   }
+  if (engine->submit && spec->virtual_op_ns) {
+    return refuse(spec, e, "virtual_op_ns is for engine null");
+  }
   if (engine->buffered && spec->target.direct) {
     return refuse(spec, e, "engine %s goes through the page cache: it cannot "
                   "be direct", engine->name);

@@ -18,12 +18,12 @@ void sl_run_init_filler(struct sl_run *run) {
 void sl_run_fill(struct sl_run *run, const struct sl_step *step) {
   size_t sectors = (step->length + SL_SECTOR_BYTES - 1) / SL_SECTOR_BYTES;
   if (!run->spec->stamp) {
-    sl_stamp_fill(run->buffer.data, sectors, &run->filler);
+    sl_stamp_fill(step->data, sectors, &run->filler);
     run->filler.address += sectors;
     return;
   }
   struct sl_stamp first = run->spec->identity;
   first.address = step->offset / SL_SECTOR_BYTES;
-  first.generation += (uint32_t)run->pass;
-  sl_stamp_fill(run->buffer.data, sectors, &first);
+  first.generation += (uint32_t)step->pass;
+  sl_stamp_fill(step->data, sectors, &first);
 }

@@ -7,7 +7,9 @@
  *   workload.c         opens, prepares, runs, closes
  *   workload_check.c   refuses what makes no sense, before anything is touched
  *   workload_plan.c    range, records, visits: what is where
- *   workload_loop.c    the loop; the only place where an operation is timed
+ *   workload_loop.c    the loop of the synchronous engines
+ *   workload_queue.c   the loop of the queued engines
+ *   workload_step.h    what both count, and how
  *   workload_slow.c    short transfers, errors, flushes
  *   workload_time.c    limits, ramp, pacing, the series
  *   workload_data.c    what is written
@@ -35,6 +37,8 @@ struct sl_run {
   struct sl_workload_result *result;
   struct sl_target target;
   struct sl_buffer buffer;
+  struct sl_queue *queue;          /* NULL for a synchronous engine */
+  size_t slot_bytes;               /* of the buffer, for one operation */
 
   /* What is where; fixed once planned. */
   struct sl_order order;
@@ -81,6 +85,9 @@ struct sl_run {
 /* One visit. */
 struct sl_step {
   enum sl_op op;
+  unsigned char *data; /* NULL: the engine moves none */
+  uint64_t visit;
+  uint64_t pass;
   uint64_t offset;
   size_t length;   /* bytes that belong to the record */
   size_t request;  /* bytes to ask the kernel for */
@@ -121,7 +128,18 @@ enum sl_op sl_run_mixed_op(const struct sl_workload_spec *spec,
 /* workload_loop.c */
 void sl_run_loop(struct sl_run *run);
 
-/* workload_slow.c.  Called when a transfer did not move all it was asked to:
+/* workload_queue.c: the same with many visits under way. */
+struct sl_queue;
+int sl_run_queue_init(struct sl_run *run, struct sl_error *e);
+void sl_run_queue(struct sl_run *run);
+void sl_run_queue_release(struct sl_run *run);
+
+/* workload_slow.c.  Takes what one call for the rest of a record returned.
+ * True: ask for what is left of it.  False: it is done as far as it goes, and
+ * *code is 0, -errno or SL_STEP_ENDED. */
+bool sl_run_took(struct sl_run *run, struct sl_step *step, ssize_t got,
+                 int *code);
+/* Called when a transfer did not move all it was asked to:
  * goes on until the record is whole, an error is real, or the target ends.
  * Sets step->moved and stop_ns.  Returns 0, -errno, or SL_STEP_ENDED. */
 enum { SL_STEP_ENDED = 1 };

@@ -11,6 +11,16 @@ static void remember(struct sl_run *run, int code, const char *op,
   sl_error_set(&run->result->error, code, op, run->target.path, offset);
 }
 
+/* Ends the run for a reason that also counts when it had ended well and what
+ * was still under way in a queue went wrong. */
+static void end_badly(struct sl_run *run, enum sl_end end) {
+  enum sl_end *known = &run->result->end;
+  if (!run->going && (*known == SL_END_COMPLETE || end == SL_END_ERROR)) {
+    *known = end;
+  }
+  sl_run_end(run, end);
+}
+
 /* True when the code says that there is no more room, which is an end. */
 static bool out_of_room(struct sl_run *run, const struct sl_step *step,
                         int code) {
@@ -18,54 +28,57 @@ static bool out_of_room(struct sl_run *run, const struct sl_step *step,
     return false;
   }
   if (run->target.is_block) { /* the kernel's word for the end of a device */
-    sl_run_end(run, SL_END_OF_DEVICE);
+    end_badly(run, SL_END_OF_DEVICE);
     return true;
   }
   remember(run, code, "write", (int64_t)(step->offset + step->moved));
-  sl_run_end(run, SL_END_NO_SPACE);
+  end_badly(run, SL_END_NO_SPACE);
   return true;
+}
+
+bool sl_run_took(struct sl_run *run, struct sl_step *step, ssize_t got,
+                 int *code) {
+  *code = 0;
+  if (got == -EINTR) {
+    if (!sl_run_cancelled(run)) return true;
+    sl_run_end(run, SL_END_CANCELLED);
+    *code = SL_STEP_ENDED;
+    return false;
+  }
+  if (got < 0) {
+    *code = out_of_room(run, step, (int)got) ? SL_STEP_ENDED : (int)got;
+    return false;
+  }
+  step->moved += (size_t)got;
+  if (step->moved >= step->length) {
+    step->moved = step->length;
+    return false;
+  }
+  if (got > 0) run->tally[step->op]->short_calls++;
+  /* Direct I/O cannot go on from an odd place, nor does it stop at one except
+   * at the end of the file. */
+  if (got > 0 && step->moved % run->target.offset_align == 0) return true;
+  end_badly(run, SL_END_OF_DEVICE);
+  *code = SL_STEP_ENDED;
+  return false;
 }
 
 int sl_run_transfer_rest(struct sl_run *run, struct sl_step *step,
                          ssize_t first) {
-  struct sl_tally *tally = run->tally[step->op];
-  size_t moved = 0, asked = step->request;
   uint64_t calls = 1;
   ssize_t got = first;
-  int code = 0;
-  for (;;) {
-    step->moved = moved;
-    if (got == -EINTR) {
-      if (sl_run_cancelled(run)) {
-        sl_run_end(run, SL_END_CANCELLED);
-        code = SL_STEP_ENDED;
-        break;
-      }
-    } else if (got < 0) {
-      code = out_of_room(run, step, (int)got) ? SL_STEP_ENDED : (int)got;
-      break;
-    } else {
-      moved += (size_t)got;
-      if (moved >= step->length) break;
-      if (got > 0) tally->short_calls++;
-      /* Direct I/O cannot go on from an odd place, nor does it stop at one
-       * except at the end of the file. */
-      if (got == 0 || moved % run->target.offset_align != 0) {
-        sl_run_end(run, SL_END_OF_DEVICE);
-        code = SL_STEP_ENDED;
-        break;
-      }
-    }
-    asked = step->request - moved;
+  int code;
+  step->moved = 0;
+  while (sl_run_took(run, step, got, &code)) {
     calls++;
     got = run->engine->transfer(run->state, step->op,
-                                run->buffer.data + moved, asked,
-                                step->offset + moved);
+                                step->data + step->moved,
+                                step->request - step->moved,
+                                step->offset + step->moved);
   }
-  step->moved = moved < step->length ? moved : step->length;
-  step->stop_ns = sl_run_now(run);
+  step->stop_ns = run->last_ns = sl_run_now(run);
   /* The call of each counted operation is added in the end. */
-  tally->calls += calls - (step->moved ? 1 : 0);
+  run->tally[step->op]->calls += calls - (step->moved ? 1 : 0);
   return code;
 }
 
@@ -102,7 +115,7 @@ void sl_run_failed(struct sl_run *run, const struct sl_step *step, int code) {
   run->failed_in_a_row++;
   if (!run->spec->continue_on_error ||
       run->failed_in_a_row >= run->records) {
-    sl_run_end(run, SL_END_ERROR);
+    end_badly(run, SL_END_ERROR);
   }
 }
 

@@ -14,6 +14,7 @@ enum { NEAREST_TRIED = 8 }; /* generations compared for "nearest" */
 /* A stretch of one read with the same legal content. */
 struct stretch {
   const unsigned char *data;
+  uint64_t visit;
   uint64_t offset;
   size_t bytes;
   struct sl_legal legal;
@@ -29,10 +30,10 @@ static struct sl_stamp stamp_at(const struct sl_run *run, uint64_t offset,
 
 /* The newest earlier visit of this run that wrote the record now read, in a
  * mixed workload: then exactly its generation is right. */
-static bool written_before(const struct sl_run *run, uint32_t *generation) {
+static bool written_before(const struct sl_run *run, uint64_t visit,
+                           uint32_t *generation) {
   const struct sl_workload_spec *spec = run->spec;
   if (spec->operation != SL_MIXED || spec->read_percent == 100) return false;
-  uint64_t visit = run->visit;
   while (visit >= run->records &&
          visit - run->records >= spec->first_visit) {
     visit -= run->records;
@@ -68,7 +69,7 @@ static void set_legal(const struct sl_run *run, struct stretch *stretch) {
   const struct sl_workload_spec *spec = run->spec;
   uint32_t generation = spec->identity.generation;
   uint64_t end = stretch->offset + stretch->bytes;
-  bool here = written_before(run, &generation);
+  bool here = written_before(run, stretch->visit, &generation);
   stretch->legal = (struct sl_legal){.offset = stretch->offset,
                                      .length = stretch->bytes,
                                      .generation_min = generation,
@@ -193,10 +194,12 @@ static void verify_rest(struct sl_run *run, const struct stretch *stretch) {
 }
 
 void sl_run_verify(struct sl_run *run, const struct sl_step *step) {
+  int64_t start_ns = run->last_ns;
   size_t whole = step->moved - step->moved % SL_SECTOR_BYTES, done = 0;
   while (done < step->moved) {
     bool rest = done == whole;
-    struct stretch stretch = {.data = run->buffer.data + done,
+    struct stretch stretch = {.data = step->data + done,
+                              .visit = step->visit,
                               .offset = step->offset + done,
                               .bytes = rest ? step->moved - whole
                                             : whole - done};
@@ -209,5 +212,5 @@ void sl_run_verify(struct sl_run *run, const struct sl_step *step) {
     done += stretch.bytes;
   }
   run->last_ns = sl_run_now(run);
-  run->result->verify_ns += run->last_ns - step->stop_ns;
+  run->result->verify_ns += run->last_ns - start_ns;
 }

@@ -3,7 +3,7 @@
  * and bytes can be counted from outside:
  *
  *   workload_run ENGINE PATH read|write|mixed ORDER RECORD RANGE OPERATIONS
- *                [stamp] [verify] [direct]
+ *                [stamp] [verify] [direct] [depth=N]
  *
  * prints operations, bytes, calls, errors, bad sectors and ns per operation. */
 #include <inttypes.h>
@@ -69,6 +69,9 @@ int main(int argc, char **argv) {
     if (strcmp(argv[i], "stamp") == 0) spec.stamp = true;
     if (strcmp(argv[i], "verify") == 0) spec.verify = true;
     if (strcmp(argv[i], "direct") == 0) spec.target.direct = true;
+    if (strncmp(argv[i], "depth=", 6) == 0) {
+      spec.queue_depth = (unsigned)number(argv[i] + 6);
+    }
   }
   struct work work = {.spec = spec, .result = malloc(sizeof *work.result)};
   struct sl_workload_result *result = work.result;

@@ -215,7 +215,7 @@ function tests.the_null_engine_has_no_target()
   lu.assertNil(r.cache)
   lu.assertEquals(r.notes, {})
   if loop.is_virtual() then return end
-  for _, name in ipairs({ "psync", "sync", "vsync", "stdio", "mmap", "null" }) do
+  for _, name in ipairs({ "psync", "sync", "vsync", "stdio", "mmap", "libaio", "posixaio", "null" }) do
     lu.assertTableContains(workload.engines(), name)
   end
 end

@@ -38,6 +38,15 @@ if(storlua_blkid_found_FOUND)
   target_compile_definitions(storlua_blkid INTERFACE STORLUA_HAVE_BLKID=1)
 endif()
 
+# The engine io_uring and storlua.ring; without it a build has neither.
+pkg_check_modules(storlua_uring_found QUIET liburing)
+add_library(storlua_uring INTERFACE)
+if(storlua_uring_found_FOUND)
+  storlua_package(storlua_uring_package liburing liburing.a)
+  target_link_libraries(storlua_uring INTERFACE storlua_uring_package)
+  target_compile_definitions(storlua_uring INTERFACE STORLUA_HAVE_LIBURING=1)
+endif()
+
 # Pure Lua libraries that go into the executable beside our own.
 find_file(STORLUA_ARGPARSE argparse.lua
   PATHS /usr/share/lua/5.4 /usr/local/share/lua/5.4 NO_DEFAULT_PATH REQUIRED)

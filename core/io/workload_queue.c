@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* The loop of the queued engines.
+ *
+ * One turn: every free slot gets the next visit, all of them are submitted at
+ * once, then at least one completion is waited for and all that are there are
+ * taken.  The clock is read twice a turn, before the submission and after the
+ * completions: a latency is the time from the turn that submitted to the turn
+ * that saw the end, so it holds what this thread did in between (filling and
+ * verifying of others).  io_ns of a direction is the time in which at least
+ * one operation of it was under way.
+ *
+ * What a visit does and counts for is that of the synchronous loop. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/io/workload_step.h"
+
+struct slot {
+  struct sl_request request; /* first: reap gives back its address */
+  struct sl_step step;
+};
+
+struct sl_queue {
+  unsigned depth;
+  struct slot *slots;
+  struct slot **idle;         /* a stack */
+  unsigned idle_count;
+  struct sl_request **ready;  /* not yet taken by the engine */
+  unsigned ready_count;
+  struct sl_request **done;
+  unsigned busy[2];           /* by enum sl_op: ready or under way */
+  int64_t busy_since_ns[2];
+  uint64_t bytes;             /* of what is busy */
+  uint64_t oldest;            /* no visit before this one is busy */
+  uint64_t ended;             /* first visit that did not end */
+  int64_t hold_until_ns;      /* the rate lets nobody start before; or -1 */
+};
+
+int sl_run_queue_init(struct sl_run *run, struct sl_error *e) {
+  unsigned depth = run->spec->queue_depth ? run->spec->queue_depth : 1;
+  struct sl_queue *q = calloc(1, sizeof(*q));
+  if (!q) return sl_error_set(e, -ENOMEM, "queue", run->target.path, -1);
+  run->queue = q;
+  q->depth = depth;
+  q->slots = calloc(depth, sizeof(*q->slots));
+  q->idle = calloc(depth, sizeof(struct slot *));
+  q->ready = calloc(depth, sizeof(struct sl_request *));
+  q->done = calloc(depth, sizeof(struct sl_request *));
+  if (!q->slots || !q->idle || !q->ready || !q->done) {
+    return sl_error_set(e, -ENOMEM, "queue", run->target.path, -1);
+  }
+  for (unsigned i = 0; i < depth; i++) {
+    struct slot *slot = &q->slots[i];
+    slot->request.slot = i;
+    slot->step.data = run->buffer.data + i * run->slot_bytes;
+    slot->step.visit = UINT64_MAX;
+    q->idle[depth - 1 - i] = slot;
+  }
+  q->idle_count = depth;
+  q->ended = UINT64_MAX;
+  return 0;
+}
+
+void sl_run_queue_release(struct sl_run *run) {
+  if (!run->queue) return;
+  free(run->queue->slots);
+  free(run->queue->idle);
+  free(run->queue->ready);
+  free(run->queue->done);
+  free(run->queue);
+  run->queue = NULL;
+}
+
+/* Nothing is ready or under way. */
+static bool is_empty(const struct sl_queue *q) {
+  return q->idle_count == q->depth;
+}
+
+/* True when the next visit would touch a record that an earlier visit, of the
+ * pass before, is still at: the two could end in any order. */
+static bool overtakes(const struct sl_run *run, struct sl_queue *q) {
+  if (run->spec->operation == SL_READ) return false;
+  if (MOSTLY(run->visit - q->oldest < run->records)) return false;
+  q->oldest = run->visit;
+  for (unsigned i = 0; i < q->depth; i++) {
+    uint64_t visit = q->slots[i].step.visit; /* UINT64_MAX: idle */
+    if (visit < q->oldest) q->oldest = visit;
+  }
+  return run->visit - q->oldest >= run->records;
+}
+
+/* The rate and limit_bytes; an empty queue waits here, another goes on with
+ * what it has. */
+static bool may_start(struct sl_run *run, struct sl_queue *q,
+                      const struct sl_step *step) {
+  uint64_t bytes = q->bytes + atomic_load_explicit(&run->progress->bytes,
+                                                   memory_order_relaxed);
+  if (bytes + step->length > run->bytes_end) {
+    if (is_empty(q)) sl_run_end(run, SL_END_COMPLETE);
+    return false;
+  }
+  if (!run->spec->rate_bytes_s) return true;
+  if (!is_empty(q) && run->last_ns < run->due_ns) {
+    q->hold_until_ns = run->due_ns;
+    return false;
+  }
+  return sl_run_pace(run, step->length);
+}
+
+static void prepare_slot(struct sl_run *run, struct sl_queue *q,
+                         const struct sl_step *planned) {
+  struct slot *slot = q->idle[--q->idle_count];
+  struct sl_step *step = &slot->step;
+  unsigned char *data = step->data;
+  *step = *planned;
+  step->data = data;
+  step->moved = 0;
+  if (step->op == SL_OP_WRITE) sl_run_fill(run, step);
+  slot->request.op = step->op;
+  slot->request.data = data;
+  slot->request.bytes = step->request;
+  slot->request.offset = step->offset;
+  q->ready[q->ready_count++] = &slot->request;
+  q->bytes += step->length;
+  sl_step_advance(run);
+}
+
+/* Gives free slots their next visits, and all of them one start time. */
+static void prepare(struct sl_run *run, struct sl_queue *q) {
+  unsigned before = q->ready_count;
+  int64_t began_ns = run->last_ns;
+  bool writes = false;
+  q->hold_until_ns = -1;
+  while (q->idle_count && run->visit < run->visit_end) {
+    struct sl_step step;
+    if (overtakes(run, q)) break;
+    sl_step_plan(run, &step);
+    if (step.op == SL_OP_WRITE) {
+      /* No more writes than the flush waits for. */
+      if (run->spec->flush == SL_FLUSH_EVERY &&
+          run->unflushed + q->busy[SL_OP_WRITE] >= run->spec->flush_every) {
+        break;
+      }
+    }
+    if (RARELY(run->is_held_back) && !may_start(run, q, &step)) break;
+    if (step.op == SL_OP_WRITE && !writes) {
+      began_ns = sl_run_now(run);
+      writes = true;
+    }
+    q->busy[step.op]++;
+    prepare_slot(run, q, &step);
+  }
+  if (q->ready_count == before) return;
+  run->last_ns = sl_run_now(run);
+  if (writes) run->result->fill_ns += run->last_ns - began_ns;
+  for (unsigned i = before; i < q->ready_count; i++) {
+    struct slot *slot = (struct slot *)q->ready[i];
+    slot->step.start_ns = run->last_ns;
+  }
+  for (int op = 0; op < 2; op++) {
+    if (!q->busy_since_ns[op] && q->busy[op]) {
+      q->busy_since_ns[op] = run->last_ns;
+    }
+  }
+}
+
+static void free_slot(struct sl_run *run, struct sl_queue *q,
+                      struct slot *slot) {
+  enum sl_op op = slot->step.op;
+  q->bytes -= slot->step.length;
+  slot->step.visit = UINT64_MAX;
+  q->idle[q->idle_count++] = slot;
+  if (--q->busy[op]) return;
+  int64_t since_ns = q->busy_since_ns[op];
+  if (since_ns < run->started_ns) since_ns = run->started_ns; /* the ramp */
+  if (slot->step.stop_ns > since_ns) {
+    run->tally[op]->io_ns += slot->step.stop_ns - since_ns;
+  }
+  q->busy_since_ns[op] = 0;
+}
+
+/* A record that is done as far as it goes. */
+static void finish(struct sl_run *run, struct sl_queue *q, struct slot *slot,
+                   int code) {
+  struct sl_step *step = &slot->step;
+  if (MOSTLY(step->moved)) {
+    /* What began in the ramp does not count when it ends after it. */
+    if (MOSTLY(step->start_ns >= run->started_ns)) sl_step_count(run, step);
+    if (step->op == SL_OP_WRITE) {
+      sl_step_wrote(run, step);
+    } else if (run->spec->verify) {
+      sl_run_verify(run, step);
+    }
+  } else {
+    run->tally[step->op]->calls++; /* those of the others are added later */
+  }
+  if (RARELY(code < 0)) sl_run_failed(run, step, code);
+  if (RARELY(code == SL_STEP_ENDED) && step->visit < q->ended) {
+    q->ended = step->visit;
+  }
+  free_slot(run, q, slot);
+}
+
+static void complete(struct sl_run *run, struct sl_queue *q,
+                     struct sl_request *request) {
+  struct slot *slot = (struct slot *)request;
+  struct sl_step *step = &slot->step;
+  ssize_t got = request->result;
+  int code = 0;
+  step->stop_ns = run->last_ns;
+  if (MOSTLY(step->moved == 0 && got == (ssize_t)step->length)) {
+    step->moved = step->length;
+  } else if (sl_run_took(run, step, got, &code)) {
+    run->tally[step->op]->calls++;
+    request->data = step->data + step->moved;
+    request->bytes = step->request - step->moved;
+    request->offset = step->offset + step->moved;
+    q->ready[q->ready_count++] = request;
+    return;
+  }
+  finish(run, q, slot, code);
+}
+
+/* The run has ended: what was not handed over yet never happens; the rest of
+ * a record still does unless it was cancelled. */
+static void withdraw(struct sl_run *run, struct sl_queue *q) {
+  unsigned kept = 0;
+  for (unsigned i = 0; i < q->ready_count; i++) {
+    struct slot *slot = (struct slot *)q->ready[i];
+    slot->step.stop_ns = run->last_ns;
+    if (slot->step.moved && run->result->end != SL_END_CANCELLED) {
+      q->ready[kept++] = q->ready[i];
+    } else if (slot->step.moved) {
+      finish(run, q, slot, SL_STEP_ENDED);
+    } else {
+      if (slot->step.visit < q->ended) q->ended = slot->step.visit;
+      free_slot(run, q, slot);
+    }
+  }
+  q->ready_count = kept;
+}
+
+static void submit(struct sl_run *run, struct sl_queue *q) {
+  if (run->job) {
+    static const char *const what[] = {"read", "write"};
+    const struct sl_request *first = q->ready[0];
+    if (sl_job_enter_at(run->job, what[first->op], (int64_t)first->offset,
+                        run->last_ns)) {
+      sl_run_end(run, SL_END_CANCELLED);
+    }
+  }
+  if (RARELY(!run->going)) withdraw(run, q);
+  if (!q->ready_count) return;
+  int taken = run->engine->submit(run->state, q->ready, q->ready_count);
+  bool others = q->depth - q->idle_count > q->ready_count;
+  if (taken == -EINTR || (taken == -EAGAIN && others)) return;
+  if (taken < 0) { /* the engine could not even take the first one */
+    q->ready[0]->result = taken;
+    complete(run, q, q->ready[0]);
+    taken = 1;
+  }
+  q->ready_count -= (unsigned)taken;
+  memmove(q->ready, q->ready + taken, q->ready_count * sizeof(*q->ready));
+}
+
+/* The queue itself failed: what became of the operations in it is not known.
+ * The engine waits for them when it is closed. */
+static void give_up(struct sl_run *run, struct sl_queue *q, int code) {
+  q->oldest = run->visit;
+  for (unsigned i = 0; i < q->depth; i++) {
+    uint64_t visit = q->slots[i].step.visit;
+    if (visit < q->oldest) q->oldest = visit;
+  }
+  if (q->oldest < q->ended) q->ended = q->oldest;
+  struct sl_step step = {
+      .op = run->spec->operation == SL_READ ? SL_OP_READ : SL_OP_WRITE};
+  sl_run_failed(run, &step, code);
+  sl_run_end(run, SL_END_ERROR);
+  q->ready_count = 0;
+  q->idle_count = q->depth;
+}
+
+/* Takes what is done; waits for one. */
+static void reap(struct sl_run *run, struct sl_queue *q) {
+  unsigned under_way = q->depth - q->idle_count - q->ready_count;
+  if (!under_way) return;
+  int64_t timeout_ns = -1;
+  if (q->hold_until_ns >= 0) {
+    timeout_ns = q->hold_until_ns - run->last_ns;
+    if (timeout_ns < 0) timeout_ns = 0;
+  }
+  int count = run->engine->reap(run->state, timeout_ns, q->done, under_way);
+  run->last_ns = sl_run_now(run);
+  if (RARELY(count < 0) && count != -EINTR) give_up(run, q, count);
+  for (int i = 0; i < count; i++) complete(run, q, q->done[i]);
+  if (sl_run_cancelled(run)) sl_run_end(run, SL_END_CANCELLED);
+  if (RARELY(run->last_ns >= run->next_check_ns)) {
+    sl_run_check_time(run, run->last_ns);
+  }
+}
+
+SL_HOT void sl_run_queue(struct sl_run *run) {
+  struct sl_queue *q = run->queue;
+  q->oldest = run->visit;
+  for (;;) {
+    if (MOSTLY(run->going)) prepare(run, q);
+    if (q->ready_count) submit(run, q);
+    if (is_empty(q)) {
+      if (!run->going) break;
+      if (sl_step_flush_due(run)) {
+        sl_run_flush(run);
+      } else if (run->visit >= run->visit_end) {
+        break;
+      }
+      continue;
+    }
+    reap(run, q);
+    if (is_empty(q) && run->going && sl_step_flush_due(run)) sl_run_flush(run);
+  }
+  sl_run_end(run, run->range_cut ? SL_END_OF_DEVICE : SL_END_COMPLETE);
+  if (q->ended < run->visit) run->visit = q->ended;
+}
