@@ -45,7 +45,10 @@ function cli_run.start(argv)
   self.scope = task.scope()
   for stream, lines in pairs { stdout = self.out, stderr = self.err } do
     self.scope:spawn(stream, function()
-      for line in self.child[stream]:lines() do lines[#lines + 1] = line end
+      -- Ends without complaint when the value is closed before the program.
+      pcall(function()
+        for line in self.child[stream]:lines() do lines[#lines + 1] = line end
+      end)
     end)
   end
   return self
@@ -117,6 +120,7 @@ function Run:finish(seconds)
 end
 
 function Run:__close(err)
+  self.scope:cancel()
   self.child:close()
   getmetatable(self.scope).__close(self.scope, err)
 end

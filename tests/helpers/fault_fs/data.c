@@ -22,10 +22,15 @@ static void alter(int fd, const struct rule *r, char *data, size_t bytes,
   if (r->offset < 0 || n == 0) return;
   switch ((int)r->kind) {
     case RULE_FLIP:
-      for (size_t i = 0; i < n; i++) at[i] = (char)(at[i] ^ 0x10);
+      for (size_t i = 0; i < n; i++)
+        at[i] = (char)(at[i] ^ 0x10);
       break;
-    case RULE_ZERO: memset(at, 0, n); break;
-    case RULE_ONES: memset(at, 0xff, n); break;
+    case RULE_ZERO:
+      memset(at, 0, n);
+      break;
+    case RULE_ONES:
+      memset(at, 0xff, n);
+      break;
     case RULE_GARBAGE:
       for (size_t i = 0; i < n; i++)
         at[i] = (char)((offset + (off_t)(first + i)) * 2654435761u >> 13);
@@ -35,12 +40,13 @@ static void alter(int fd, const struct rule *r, char *data, size_t bytes,
       if (pread(fd, at, n, from) < 0) memset(at, 0, n);
       break;
     }
-    default: break;
+    default:
+      break;
   }
 }
 
-static size_t shortened(const struct rule *rules, size_t count,
-                        enum rule_op op, size_t bytes) {
+static size_t shortened(const struct rule *rules, size_t count, enum rule_op op,
+                        size_t bytes) {
   for (size_t i = 0; i < count; i++)
     if (rules[i].kind == RULE_SHORT && rules[i].op == op &&
         (off_t)bytes > rules[i].value)

@@ -28,9 +28,14 @@ static const char *const op_names[RULE_OPS] = {"read", "write", "fsync",
 static const struct {
   const char *name;
   int code;
-} errors[] = {{"EIO", EIO},         {"ENOSPC", ENOSPC}, {"EROFS", EROFS},
-              {"EACCES", EACCES},   {"EINTR", EINTR},   {"EDQUOT", EDQUOT},
-              {"ENOMEDIUM", ENOMEDIUM}, {"ETIMEDOUT", ETIMEDOUT}};
+} errors[] = {{"EIO", EIO},
+              {"ENOSPC", ENOSPC},
+              {"EROFS", EROFS},
+              {"EACCES", EACCES},
+              {"EINTR", EINTR},
+              {"EDQUOT", EDQUOT},
+              {"ENOMEDIUM", ENOMEDIUM},
+              {"ETIMEDOUT", ETIMEDOUT}};
 
 static bool find_op(const char *name, enum rule_op *op) {
   for (int i = 0; i < RULE_OPS; i++)
@@ -53,8 +58,9 @@ static bool parse_rule(char words[][64], int n, struct rule *r) {
   static const struct {
     const char *name;
     enum rule_kind kind;
-  } spans[] = {{"zero", RULE_ZERO},       {"ones", RULE_ONES},   {"garbage", RULE_GARBAGE},
-               {"stale", RULE_STALE},     {"torn", RULE_TORN},   {"flip", RULE_FLIP},
+  } spans[] = {{"zero", RULE_ZERO},          {"ones", RULE_ONES},
+               {"garbage", RULE_GARBAGE},    {"stale", RULE_STALE},
+               {"torn", RULE_TORN},          {"flip", RULE_FLIP},
                {"misdirect", RULE_MISDIRECT}};
   *r = (struct rule){.offset = -1, .length = 512};
   int next = 2; /* the word that holds the offset */
@@ -79,7 +85,8 @@ static bool parse_rule(char words[][64], int n, struct rule *r) {
     }
   } else {
     size_t i = 0, all = sizeof(spans) / sizeof(spans[0]);
-    while (i < all && strcmp(words[0], spans[i].name) != 0) i++;
+    while (i < all && strcmp(words[0], spans[i].name) != 0)
+      i++;
     if (i == all || n < 2) return false;
     r->kind = spans[i].kind;
     next = 1;
@@ -96,8 +103,8 @@ static bool parse_rule(char words[][64], int n, struct rule *r) {
 
 static int obey(const char *line) {
   char words[5][64] = {{0}};
-  int n = sscanf(line, "%63s %63s %63s %63s %63s", words[0], words[1],
-                 words[2], words[3], words[4]);
+  int n = sscanf(line, "%63s %63s %63s %63s %63s", words[0], words[1], words[2],
+                 words[3], words[4]);
   struct rule r;
   if (n <= 0) return 0;
   if (strcmp(words[0], "clear") == 0) {
@@ -143,11 +150,10 @@ int rules_command(const char *text, size_t length) {
 
 size_t rules_status(char *text, size_t size) {
   pthread_mutex_lock(&state.mutex);
-  int n = snprintf(text, size,
-                   "read %lu\nwrite %lu\nfsync %lu\nopen %lu\nhanging %u\n",
-                   state.calls[RULE_READ], state.calls[RULE_WRITE],
-                   state.calls[RULE_FSYNC], state.calls[RULE_OPEN],
-                   state.hanging);
+  int n = snprintf(
+      text, size, "read %lu\nwrite %lu\nfsync %lu\nopen %lu\nhanging %u\n",
+      state.calls[RULE_READ], state.calls[RULE_WRITE], state.calls[RULE_FSYNC],
+      state.calls[RULE_OPEN], state.hanging);
   pthread_mutex_unlock(&state.mutex);
   return n < 0 ? 0 : (size_t)n;
 }
@@ -157,8 +163,8 @@ static bool meant(const char *path) {
 }
 
 static bool touches(const struct rule *r, off_t offset, size_t bytes) {
-  return r->offset < 0 || (offset < r->offset + r->length &&
-                           r->offset < offset + (off_t)bytes);
+  return r->offset < 0 ||
+         (offset < r->offset + r->length && r->offset < offset + (off_t)bytes);
 }
 
 /* The first rule of a kind for an operation. The mutex is held. */

@@ -37,13 +37,21 @@ int rules_command(const char *text, size_t length);
 size_t rules_status(char *text, size_t size);
 
 /* Called before an operation: waits, then returns 0 or a negative errno. */
-int rules_before(enum rule_op op, const char *path, off_t offset,
-                 size_t bytes);
+int rules_before(enum rule_op op, const char *path, off_t offset, size_t bytes);
 
 enum rule_kind {
-  RULE_FAIL, RULE_HANG, RULE_SLOW, RULE_SHORT,             /* by operation */
-  RULE_FLIP, RULE_ZERO, RULE_ONES, RULE_GARBAGE, RULE_MISDIRECT, /* reads */
-  RULE_STALE, RULE_DROP, RULE_TORN                         /* writes */
+  RULE_FAIL,
+  RULE_HANG,
+  RULE_SLOW,
+  RULE_SHORT, /* by operation */
+  RULE_FLIP,
+  RULE_ZERO,
+  RULE_ONES,
+  RULE_GARBAGE,
+  RULE_MISDIRECT, /* reads */
+  RULE_STALE,
+  RULE_DROP,
+  RULE_TORN /* writes */
 };
 
 struct rule {
