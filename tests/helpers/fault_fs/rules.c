@@ -159,7 +159,8 @@ size_t rules_status(char *text, size_t size) {
 }
 
 static bool meant(const char *path) {
-  return !state.only[0] || strstr(path, state.only);
+  size_t all = strlen(path), tail = strlen(state.only);
+  return all >= tail && strcmp(path + all - tail, state.only) == 0;
 }
 
 static bool touches(const struct rule *r, off_t offset, size_t bytes) {

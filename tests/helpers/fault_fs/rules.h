@@ -3,7 +3,7 @@
 #define STORLUA_TESTS_FAULT_FS_RULES_H
 
 /* The faults that are in force, changed at run time by lines of text. They
- * apply to every file of the mount, or after `only TEXT` to paths that hold
+ * apply to every file of the mount, or after `only TEXT` to paths that end in
  * TEXT. Offsets and lengths are bytes in the file; a length is 512 unless
  * given.
  *
