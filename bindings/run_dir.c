@@ -75,17 +75,51 @@ static int l_is_terminal(lua_State *L) {
   return 1;
 }
 
-/* claim(path, resume) -> scratch, reused */
-static int l_claim(lua_State *L) {
-  const char *path = l_check_path(L, 1);
+struct claim {
+  struct sl_scratch *scratch;
+  bool resume;
+  struct sl_error error;
+  int code;
+  char path[];
+};
+
+/* It syncs the note, which a dead device does not answer. */
+static void run_claim(struct sl_job *job, void *data) {
+  struct claim *c = data;
+  sl_job_enter(job, "open", -1);
+  c->code = sl_scratch_claim(c->path, c->resume, &c->scratch, &c->error);
+}
+
+static void free_claim(void *data) {
+  struct claim *c = data;
+  struct sl_error unused;
+  if (c->scratch) sl_scratch_release(c->scratch, NULL, &unused);
+  free(c);
+}
+
+static int push_claim(lua_State *L, void *data) {
+  struct claim *c = data;
   struct sl_scratch **s = lua_newuserdatauv(L, sizeof(struct sl_scratch *), 0);
   *s = NULL;
   luaL_setmetatable(L, SCRATCH);
-  struct sl_error e = {0};
-  if (sl_scratch_claim(path, lua_toboolean(L, 2), s, &e))
-    return l_push_error(L, &e);
+  if (c->code) return l_push_error(L, &c->error);
+  *s = c->scratch;
+  c->scratch = NULL;
   lua_pushboolean(L, sl_scratch_is_reused(*s));
   return 2;
+}
+
+/* claim(path, resume) -> job, whose results are scratch, reused */
+static int l_claim(lua_State *L) {
+  static const struct l_job_kind kind = {
+      {"claim scratch file", run_claim, free_claim}, push_claim, NULL};
+  const char *path = l_check_path(L, 1);
+  size_t bytes = strlen(path) + 1;
+  struct claim *c = calloc(1, sizeof *c + bytes);
+  if (!c) return luaL_error(L, "not enough memory");
+  memcpy(c->path, path, bytes);
+  c->resume = lua_toboolean(L, 2);
+  return l_job_start(L, &kind, c);
 }
 
 struct release {

@@ -9,6 +9,7 @@ require("storlua.core.job")
 local job = {
   grace_seconds = 0.5, -- how long a cancelled job may take to notice
   stuck_seconds = 30, -- in one system call, until it is reported
+  given_up = 0, -- jobs that were left behind
 }
 
 local NS = 1000000000
@@ -71,9 +72,12 @@ end
 ---@param j userdata
 ---@return boolean ended false when it had to be abandoned
 function job.end_or_abandon(j)
-  if pcall(scheduler.shield_for, job.grace_seconds, await_done, j) or j:is_done() then
+  -- Once one job hangs, the others are on the same device more often than not.
+  local grace = job.given_up > 0 and 0.05 or job.grace_seconds
+  if pcall(scheduler.shield_for, grace, await_done, j) or j:is_done() then
     return true
   end
+  job.given_up = job.given_up + 1
   local stuck = j:stuck() or {}
   stuck.job, stuck.abandoned = j:name(), true
   job.on_stuck(stuck)

@@ -6,7 +6,11 @@ local errors = require("storlua.errors")
 local job = require("storlua.job")
 local scheduler = require("storlua.scheduler")
 
-local scratch = {}
+local scratch = {
+  hung_seconds = 0.25, -- how long a removal may take once the device hangs
+}
+
+local NOT_OURS = { EEXIST = true, EPERM = true, EAGAIN = true }
 
 ---@class storlua.ScratchFile
 ---@field path string
@@ -19,18 +23,22 @@ File.__name = "storlua.ScratchFile"
 ---@param reason string
 function File:keep(reason) self.reason = reason end
 
---- Removes the file, or keeps it when keep was called.
+--- Removes the file, or keeps it when keep was called. When a job on it was
+--- given up the device may not answer this either: then both are left behind.
 ---@async
 function File:release()
   if not self.handle then return end
   local handle = self.handle
   self.handle, self.open_files[self] = nil, nil
-  job.wait(core.release(handle, self.reason))
+  local function remove() job.wait(core.release(handle, self.reason)) end
+  if job.given_up == 0 then return remove() end
+  scheduler.shield_for(scratch.hung_seconds, remove)
 end
 
 function File:__close() scheduler.cleanup(function() self:release() end) end
 
 --- Claims a file. `open_files` is the set of those a run has open.
+---@async
 ---@param path string
 ---@param resume boolean
 ---@param open_files table<storlua.ScratchFile, boolean>
@@ -41,10 +49,10 @@ function scratch.claim(path, resume, open_files, any_name)
   if not any_name and name:sub(1, 8) ~= "storlua." then
     error("t:scratch_file: the file's name begins with \"storlua.\", this one is " .. name, 3)
   end
-  local handle, reused, code, fields = core.claim(path, resume)
-  if not handle then
-    local failure = errors.from_core(reused, code, fields)
-    if code == "EEXIST" or code == "EPERM" or code == "EAGAIN" then failure.code = "USAGE" end
+  local ok, handle, reused = pcall(job.wait, core.claim(path, resume))
+  if not ok then
+    local failure = handle
+    if NOT_OURS[errors.is(failure) and failure.code] then failure.code = "USAGE" end
     error(failure, 0)
   end
   local file = setmetatable({
