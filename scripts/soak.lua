@@ -40,14 +40,16 @@ local function scratch_dir(t, opt)
   return role and role.scratch or "."
 end
 
--- O_DIRECT where the file system has it; "auto" asks with one small write,
--- because not every file system tells.
-local function choose_direct(opt, dir)
+-- O_DIRECT where the file system has it; "auto" asks with one small transfer on
+-- the test file itself, because not every file system tells. What an earlier
+-- part promised is only read.
+local function choose_direct(opt, path)
   if opt.direct ~= "auto" then return opt.direct == "yes" end
-  local path = dir .. "/storlua.direct-probe"
-  local _ <close> = task.defer(function() fs.try_remove(path) end)
+  local stat = fs.try_stat(path)
+  local has_data = stat and stat.size_bytes >= 4096
   local probe, err = workload.try_run {
-    path = path, operation = "write", record_bytes = "4k", size_bytes = "4k", direct = true,
+    path = path, operation = has_data and "read" or "write", record_bytes = "4k",
+    size_bytes = not has_data and "4k" or nil, limit_records = 1, direct = true,
   }
   if not probe and err.code ~= "EINVAL" then error(err, 0) end
   return probe ~= nil
@@ -76,9 +78,10 @@ local function make_plan(t, opt)
   local stat, err = fs.try_stat(dir)
   if not stat then storlua.usage(err.message) end
   if not stat.is_directory then storlua.usage(dir .. " is not a directory; name one with --dir") end
+  if fs.space(dir).is_read_only then storlua.usage(dir .. ": read-only file system") end
+  if not fs.is_writable(dir) then storlua.usage(dir .. ": permission denied to write here") end
   local existing = fs.try_stat(plan.path)
   check_space(dir, plan.size_bytes, existing and existing.allocated_bytes or 0)
-  plan.direct = choose_direct(opt, dir)
   return plan
 end
 
@@ -134,7 +137,9 @@ what the last completed flush promised.]],
     local plan = make_plan(t, opt)
     local rehearsal = plan.engine == "null"
     local file <close> = not rehearsal and t:scratch_file(plan.path) or nil
+    if file then plan.direct = choose_direct(opt, plan.path) end
     if file and opt.keep then file:keep("kept by --keep") end
+    if file then plan.keep = function(reason) file:keep(reason) end end
     local watchers <close> = task.scope()
     if not rehearsal then watch.device(t, watchers, plan.path) end
 

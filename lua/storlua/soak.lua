@@ -22,6 +22,7 @@ local soak = {}
 ---@field engine string
 ---@field generation integer newest generation that was begun
 ---@field flushed_generation integer newest one that is on the medium
+---@field keep? fun(reason: string) makes the file stay when the run ends
 
 local TARGET_ID = 1 -- one file per soak; part of every stamp
 
@@ -100,11 +101,28 @@ function soak.write(t, plan, pass, labels)
   plan.generation = generation
   t:event("writing", ledger(plan, generation))
   local result = t:measure(pass.id, workload_spec(plan, pass, generation), { labels = labels })
-  if result["end"] == "complete" then
-    plan.flushed_generation = generation
-    t:event("flushed", ledger(plan, generation))
+  if result["end"] ~= "complete" then
+    t:abort("the pass %s did not complete (%s): nothing more is written", pass.id, result["end"])
   end
+  plan.flushed_generation = generation
+  t:event("flushed", ledger(plan, generation))
   return result
+end
+
+-- The next pass would overwrite what a verification found: it is the last
+-- thing of the run, and the file stays.
+local function keep_evidence(t, plan, id, verify)
+  if not verify or verify.bad_sectors == 0 then return end
+  local kinds = {}
+  for kind, count in pairs(verify.damage) do
+    if count > 0 then kinds[#kinds + 1] = ("%d %s"):format(count, kind) end
+  end
+  table.sort(kinds)
+  local what = ("%s: %d bad sectors (%s), the first at byte %d"):format(id, verify.bad_sectors,
+    table.concat(kinds, ", "), verify.bad[1].offset)
+  if plan.keep then plan.keep(what) end
+  t:note("evidence", ("%s is kept; remove it and its .owner file when done"):format(plan.path))
+  t:abort("%s; %s is kept as evidence", what, plan.path)
 end
 
 --- Reads the whole file once and compares every sector.
@@ -117,7 +135,12 @@ end
 function soak.verify(t, plan, pass, labels)
   local spec = workload_spec(plan, pass, plan.flushed_generation)
   local result = t:measure(pass.id, spec, { labels = labels })
-  if plan.engine ~= "null" then soak.check_source(t, pass.id, result) end
+  if plan.engine == "null" then return result end
+  soak.check_source(t, pass.id, result)
+  keep_evidence(t, plan, pass.id, result.verify)
+  if result["end"] ~= "complete" then
+    t:abort("the pass %s did not complete (%s): not all was verified", pass.id, result["end"])
+  end
   return result
 end
 
@@ -127,7 +150,11 @@ end
 ---@param result table
 function soak.check_source(t, id, result)
   local target, cache = result.target, result.cache
-  if target.direct or target.ram_backed then return end
+  if target.ram_backed then
+    t:note("cold_reads", "no cold read was possible: the file system lies in memory")
+    return
+  end
+  if target.direct then return end
   t:check(id .. ".from_medium", cache.cold == true,
     cache.resident_before_bytes
       and "%s bytes of the file were in the page cache: not all of it came from the medium"
@@ -197,6 +224,7 @@ function soak.verify_promises(t, plan)
     .. "that was cut, %d lost"):format(flushed, size_bytes, verify.sectors,
     begun > flushed and verify.sectors - verify.old_sectors - verify.bad_sectors or 0,
     verify.bad_sectors))
+  keep_evidence(t, plan, "resume.verify", verify)
 end
 
 return soak
