@@ -68,6 +68,7 @@ local function add_loop(undo, object, want)
   run("truncate", "-s", want.size or "64M", object.backing)
   object.device = run("losetup", "-f", "--show", "-b", want.sector or "512", object.backing)
   undo(function() run("losetup", "-d", object.device) end)
+  run("blockdev", "--setrw", object.device) -- its last user's flag stays
 end
 
 --- An empty directory.
