@@ -21,7 +21,8 @@ local block_list = {}
 ---@field queue_requests? integer
 ---@field zoned? string
 ---@field mapped_name? string "vg-root"
----@field content table known, type, usage, label, uuid, table, partition_uuid, partition_label, reason
+---@field content table known, type, usage, label, uuid, table, partition_uuid, partition_label,
+--- reason
 ---@field space? table total_bytes, used_bytes, available_bytes
 ---@field swap? table size_bytes, used_bytes, priority
 ---@field mounts table[] point, root, type, source, options, super_options, reachable

@@ -19,7 +19,8 @@ local PLAIN = {
 }
 local GROUPS = {
   content = {
-    "known", "type", "usage", "label", "uuid", "table", "partition_uuid", "partition_label", "reason",
+    "known", "type", "usage", "label", "uuid", "table", "partition_uuid", "partition_label",
+    "reason",
   },
   space = { "total_bytes", "used_bytes", "available_bytes" },
   swap = { "size_bytes", "used_bytes", "priority" },
@@ -39,10 +40,51 @@ local function pick(from, fields)
   return record
 end
 
+-- The parts of a card or drive: each an object, with `reason` alone where it
+-- cannot be had.
+local CARD = {
+  registers = {
+    "cid", "csd", "manufacturer", "oem", "product", "product_revision", "serial", "month", "year",
+    "transfer_rate_bits_s", "command_classes", "reason",
+  },
+  ios = {
+    "suspended", "clock_hz", "actual_clock_hz", "width_bits", "timing", "voltage", "supply",
+    "driver_type", "ceiling_bytes_s", "reason",
+  },
+  ext_csd = {
+    "revision", "life_time_a", "life_time_b", "pre_eol", "cache_bytes", "cache_on",
+    "command_queue_depth", "command_queue_on", "background_enabled", "background_status",
+    "write_reliability", "hs_timing", "firmware", "reason",
+  },
+}
+local SMART = {
+  "critical_warning", "temperature_millicelsius", "spare_percent", "spare_threshold_percent",
+  "used_percent", "read_bytes", "written_bytes", "power_cycles", "power_on_hours",
+  "unsafe_shutdowns", "media_errors", "error_log_entries", "reason",
+}
+
+local function add_asked(record, asked)
+  record.card, record.smart = event.null, event.null
+  if asked.card then
+    record.card = event.object {}
+    for name, fields in pairs(CARD) do record.card[name] = pick(asked.card[name], fields) end
+    local counts, reason = event.object {}, asked.card.errors.reason
+    for name, count in pairs(asked.card.errors) do
+      if name ~= "reason" then counts[name] = count end
+    end
+    record.card.errors = { counts = counts, reason = reason or event.null }
+  end
+  if asked.smart or asked.reasons.smart then
+    record.smart = pick(asked.smart or { reason = asked.reasons.smart }, SMART)
+  end
+  record.temperature_celsius = asked.temperature_celsius or event.null
+end
+
 --- The record of one device.
 ---@param block storlua.Block
+---@param asked? table what device_details.ask returned: adds card, smart, temperature_celsius
 ---@return table
-function block_record.of(block)
+function block_record.of(block, asked)
   local record = pick(block, PLAIN)
   for name, fields in pairs(GROUPS) do
     record[name] = block[name] and pick(block[name], fields) or event.null
@@ -52,6 +94,7 @@ function block_record.of(block)
   for _, name in ipairs { "holders", "slaves", "uses" } do
     record[name] = event.list(table.move(block[name], 1, #block[name], 1, {}))
   end
+  if asked then add_asked(record, asked) end
   return record
 end
 

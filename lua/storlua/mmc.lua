@@ -14,7 +14,8 @@ local PRE_EOL = { "normal", "warning: 80 % of the reserve is used", "urgent: 90 
 --- Each part has a `reason` instead of its fields where it cannot be had.
 ---@class storlua.Mmc
 ---@field registers table cid, csd, manufacturer, oem, product, serial, month, year, …
----@field ios table suspended, clock_hz, actual_clock_hz, width_bits, timing, voltage, ceiling_bytes_s
+---@field ios table suspended, clock_hz, actual_clock_hz, width_bits, timing, voltage,
+--- ceiling_bytes_s
 ---@field ext_csd table life_time_a, life_time_b, pre_eol, cache_bytes, cache_on, firmware, …
 ---@field errors table what the host counted: name → count
 

@@ -19,6 +19,7 @@ local procedure = {}
 ---@field thresholds? table|fun(opt: table, board: table): table
 ---@field cases? string[]|fun(opt: table): string[]
 ---@field informational boolean
+---@field tool? boolean it prints and ends: no folder of results, no events, no verdict
 ---@field reports? fun(opt: table): table
 ---@field run fun(t: table, opt: table)
 local Procedure = {}
@@ -67,7 +68,7 @@ end
 local FIELDS = {
   summary = "!string", description = "string", usage = "string", options = "table",
   arguments = check_arguments, thresholds = check_thresholds, cases = check_cases,
-  informational = "boolean", reports = "function", run = "!function",
+  informational = "boolean", tool = "boolean", reports = "function", run = "!function",
 }
 
 local function build(fields)
