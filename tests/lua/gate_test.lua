@@ -235,7 +235,7 @@ function suite.test_signatures_read_only_empty_and_others()
     "sh", "-c", "exec 9<>" .. node .. "; echo ready; exec sleep 60",
   }
   lu.assertEquals(writer:read_line(5), "ready")
-  assert_refused(node, "busy", "(sleep) has it open for writing", agree(file))
+  assert_refused(node, "busy", "has it open for writing", agree(file))
 
   for path, code in pairs { ["/dev/null"] = "ENOTBLK", ["/dev/storlua none"] = "ENOENT",
     [place.path] = "ENOTBLK", [file .. "x"] = "ENOENT" } do
