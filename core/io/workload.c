@@ -19,6 +19,7 @@ const char *sl_end_name(enum sl_end end) {
     case SL_END_ERROR: return "error";
     case SL_END_NO_SPACE: return "no_space";
     case SL_END_OF_DEVICE: return "end_of_device";
+    case SL_END_STONEWALL: return "stonewall";
     case SL_END_NOT_COLD: return "not_cold";
   }
   return "unknown";
@@ -156,7 +157,11 @@ static void measure(struct sl_run *run) {
   }
   if (run->ramp_end_ns) sl_run_end_ramp(run, sl_run_now(run));
   if (must_flush(run)) sl_run_flush(run);
-  result->total_ns = sl_run_now(run) - run->started_ns;
+  int64_t end_ns = sl_run_now(run);
+  result->total_ns = end_ns - run->started_ns;
+  if (run->spec->streams) {
+    sl_streams_end(run->spec->streams, run->spec->stream, end_ns);
+  }
   finish_tally(&result->read, run->queue);
   finish_tally(&result->write, run->queue);
   sl_run_series_end(run);
@@ -206,6 +211,23 @@ static void close_engine(struct sl_run *run) {
   result->end = SL_END_ERROR;
 }
 
+/* The common start of several streams. */
+static int wait_for_others(struct sl_run *run, struct sl_error *e) {
+  const struct sl_workload_spec *spec = run->spec;
+  if (!spec->streams) return 0;
+  if (run->job) sl_job_enter(run->job, NULL, -1);
+  int code = sl_streams_wait(spec->streams, spec->stream, run->progress,
+                             run->job);
+  if (code == 0) return 0;
+  if (sl_run_cancelled(run)) {
+    sl_run_end(run, SL_END_CANCELLED);
+    return 0;
+  }
+  sl_error_set(e, code, "workload", run->target.path, -1);
+  sl_error_hint(e, "another stream could not start");
+  return code;
+}
+
 static int run_opened(struct sl_run *run, struct sl_error *e) {
   int code = sl_run_plan(run, e);
   if (!code) code = allocate(run, e);
@@ -213,6 +235,7 @@ static int run_opened(struct sl_run *run, struct sl_error *e) {
   if (code) return code;
   run->going = true;
   code = look_at_cache(run, e);
+  if (!code && run->going) code = wait_for_others(run, e);
   if (!code && run->going) measure(run);
   close_engine(run);
   run->result->next_visit = run->visit;
@@ -220,7 +243,7 @@ static int run_opened(struct sl_run *run, struct sl_error *e) {
   return code;
 }
 
-int sl_workload_run(const struct sl_workload_spec *spec, struct sl_job *job,
+static int run_spec(const struct sl_workload_spec *spec, struct sl_job *job,
                     const struct sl_clock *clock,
                     struct sl_workload_progress *progress,
                     struct sl_workload_result *result, struct sl_error *e) {
@@ -247,5 +270,16 @@ int sl_workload_run(const struct sl_workload_spec *spec, struct sl_job *job,
   close_all(&run);
   sl_run_queue_release(&run);
   sl_buffer_release(&run.buffer);
+  return code;
+}
+
+int sl_workload_run(const struct sl_workload_spec *spec, struct sl_job *job,
+                    const struct sl_clock *clock,
+                    struct sl_workload_progress *progress,
+                    struct sl_workload_result *result, struct sl_error *e) {
+  int code = run_spec(spec, job, clock, progress, result, e);
+  /* The others need not wait for one that never came. */
+  bool began = code == 0 && result->end != SL_END_NOT_COLD;
+  if (spec->streams && !began) sl_streams_leave(spec->streams);
   return code;
 }

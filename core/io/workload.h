@@ -25,6 +25,7 @@
 #include "core/base/order.h"
 #include "core/io/engine.h"
 #include "core/io/stamp.h"
+#include "core/io/streams.h"
 #include "core/io/target.h"
 #include "core/run/job.h"
 
@@ -103,7 +104,8 @@ struct sl_workload_spec {
 
   int64_t virtual_op_ns;       /* null engine under virtual time: what one
                                   operation is declared to last */
-  struct sl_gate *gate;        /* reserved: common start of several streams */
+  struct sl_streams *streams;  /* common start with others; NULL: none */
+  unsigned stream;             /* which of them this one is */
 };
 
 enum sl_end {
@@ -112,6 +114,7 @@ enum sl_end {
   SL_END_ERROR,      /* an I/O error, continue_on_error false */
   SL_END_NO_SPACE,   /* ENOSPC or EDQUOT: counted up to there */
   SL_END_OF_DEVICE,  /* the target ended before the range did */
+  SL_END_STONEWALL,  /* another stream ended first */
   SL_END_NOT_COLD    /* require_cold, and pages were resident: no I/O done */
 };
 const char *sl_end_name(enum sl_end end);

@@ -181,7 +181,10 @@ static int check_limits(const struct sl_workload_spec *spec,
   if (spec->distribution != SL_UNIFORM) {
     return refuse(spec, e, "this build knows the uniform distribution only");
   }
-  if (spec->gate) return refuse(spec, e, "this build has no common start");
+  if (spec->streams && spec->stream >= sl_streams_count(spec->streams)) {
+    return refuse(spec, e, "stream %u of %u", spec->stream + 1,
+                  sl_streams_count(spec->streams));
+  }
   for (int i = 0; i < SL_SIZE_MIX_MAX; i++) {
     if (spec->size_mix[i].record_bytes) {
       return refuse(spec, e, "this build knows one record size at a time");

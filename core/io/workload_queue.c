@@ -11,66 +11,10 @@
  *
  * What a visit does and counts for is that of the synchronous loop. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/io/workload_queue.h"
 #include "core/io/workload_step.h"
-
-struct slot {
-  struct sl_request request; /* first: reap gives back its address */
-  struct sl_step step;
-};
-
-struct sl_queue {
-  unsigned depth;
-  struct slot *slots;
-  struct slot **idle;         /* a stack */
-  unsigned idle_count;
-  struct sl_request **ready;  /* not yet taken by the engine */
-  unsigned ready_count;
-  struct sl_request **done;
-  unsigned busy[2];           /* by enum sl_op: ready or under way */
-  int64_t busy_since_ns[2];
-  uint64_t bytes;             /* of what is busy */
-  uint64_t oldest;            /* no visit before this one is busy */
-  uint64_t ended;             /* first visit that did not end */
-  int64_t hold_until_ns;      /* the rate lets nobody start before; or -1 */
-};
-
-int sl_run_queue_init(struct sl_run *run, struct sl_error *e) {
-  unsigned depth = run->spec->queue_depth ? run->spec->queue_depth : 1;
-  struct sl_queue *q = calloc(1, sizeof(*q));
-  if (!q) return sl_error_set(e, -ENOMEM, "queue", run->target.path, -1);
-  run->queue = q;
-  q->depth = depth;
-  q->slots = calloc(depth, sizeof(*q->slots));
-  q->idle = calloc(depth, sizeof(struct slot *));
-  q->ready = calloc(depth, sizeof(struct sl_request *));
-  q->done = calloc(depth, sizeof(struct sl_request *));
-  if (!q->slots || !q->idle || !q->ready || !q->done) {
-    return sl_error_set(e, -ENOMEM, "queue", run->target.path, -1);
-  }
-  for (unsigned i = 0; i < depth; i++) {
-    struct slot *slot = &q->slots[i];
-    slot->request.slot = i;
-    slot->step.data = run->buffer.data + i * run->slot_bytes;
-    slot->step.visit = UINT64_MAX;
-    q->idle[depth - 1 - i] = slot;
-  }
-  q->idle_count = depth;
-  q->ended = UINT64_MAX;
-  return 0;
-}
-
-void sl_run_queue_release(struct sl_run *run) {
-  if (!run->queue) return;
-  free(run->queue->slots);
-  free(run->queue->idle);
-  free(run->queue->ready);
-  free(run->queue->done);
-  free(run->queue);
-  run->queue = NULL;
-}
 
 /* Nothing is ready or under way. */
 static bool is_empty(const struct sl_queue *q) {
@@ -82,11 +26,7 @@ static bool is_empty(const struct sl_queue *q) {
 static bool overtakes(const struct sl_run *run, struct sl_queue *q) {
   if (run->spec->operation == SL_READ) return false;
   if (MOSTLY(run->visit - q->oldest < run->records)) return false;
-  q->oldest = run->visit;
-  for (unsigned i = 0; i < q->depth; i++) {
-    uint64_t visit = q->slots[i].step.visit; /* UINT64_MAX: idle */
-    if (visit < q->oldest) q->oldest = visit;
-  }
+  q->oldest = sl_queue_oldest(run, q);
   return run->visit - q->oldest >= run->records;
 }
 
@@ -110,7 +50,7 @@ static bool may_start(struct sl_run *run, struct sl_queue *q,
 
 static void prepare_slot(struct sl_run *run, struct sl_queue *q,
                          const struct sl_step *planned) {
-  struct slot *slot = q->idle[--q->idle_count];
+  struct sl_slot *slot = q->idle[--q->idle_count];
   struct sl_step *step = &slot->step;
   unsigned char *data = step->data;
   *step = *planned;
@@ -155,7 +95,7 @@ static void prepare(struct sl_run *run, struct sl_queue *q) {
   run->last_ns = sl_run_now(run);
   if (writes) run->result->fill_ns += run->last_ns - began_ns;
   for (unsigned i = before; i < q->ready_count; i++) {
-    struct slot *slot = (struct slot *)q->ready[i];
+    struct sl_slot *slot = (struct sl_slot *)q->ready[i];
     slot->step.start_ns = run->last_ns;
   }
   for (int op = 0; op < 2; op++) {
@@ -166,7 +106,7 @@ static void prepare(struct sl_run *run, struct sl_queue *q) {
 }
 
 static void free_slot(struct sl_run *run, struct sl_queue *q,
-                      struct slot *slot) {
+                      struct sl_slot *slot) {
   enum sl_op op = slot->step.op;
   q->bytes -= slot->step.length;
   slot->step.visit = UINT64_MAX;
@@ -181,7 +121,7 @@ static void free_slot(struct sl_run *run, struct sl_queue *q,
 }
 
 /* A record that is done as far as it goes. */
-static void finish(struct sl_run *run, struct sl_queue *q, struct slot *slot,
+static void finish(struct sl_run *run, struct sl_queue *q, struct sl_slot *slot,
                    int code) {
   struct sl_step *step = &slot->step;
   if (MOSTLY(step->moved)) {
@@ -204,7 +144,7 @@ static void finish(struct sl_run *run, struct sl_queue *q, struct slot *slot,
 
 static void complete(struct sl_run *run, struct sl_queue *q,
                      struct sl_request *request) {
-  struct slot *slot = (struct slot *)request;
+  struct sl_slot *slot = (struct sl_slot *)request;
   struct sl_step *step = &slot->step;
   ssize_t got = request->result;
   int code = 0;
@@ -227,7 +167,7 @@ static void complete(struct sl_run *run, struct sl_queue *q,
 static void withdraw(struct sl_run *run, struct sl_queue *q) {
   unsigned kept = 0;
   for (unsigned i = 0; i < q->ready_count; i++) {
-    struct slot *slot = (struct slot *)q->ready[i];
+    struct sl_slot *slot = (struct sl_slot *)q->ready[i];
     slot->step.stop_ns = run->last_ns;
     if (slot->step.moved && run->result->end != SL_END_CANCELLED) {
       q->ready[kept++] = q->ready[i];
@@ -264,23 +204,6 @@ static void submit(struct sl_run *run, struct sl_queue *q) {
   memmove(q->ready, q->ready + taken, q->ready_count * sizeof(*q->ready));
 }
 
-/* The queue itself failed: what became of the operations in it is not known.
- * The engine waits for them when it is closed. */
-static void give_up(struct sl_run *run, struct sl_queue *q, int code) {
-  q->oldest = run->visit;
-  for (unsigned i = 0; i < q->depth; i++) {
-    uint64_t visit = q->slots[i].step.visit;
-    if (visit < q->oldest) q->oldest = visit;
-  }
-  if (q->oldest < q->ended) q->ended = q->oldest;
-  struct sl_step step = {
-      .op = run->spec->operation == SL_READ ? SL_OP_READ : SL_OP_WRITE};
-  sl_run_failed(run, &step, code);
-  sl_run_end(run, SL_END_ERROR);
-  q->ready_count = 0;
-  q->idle_count = q->depth;
-}
-
 /* Takes what is done; waits for one. */
 static void reap(struct sl_run *run, struct sl_queue *q) {
   unsigned under_way = q->depth - q->idle_count - q->ready_count;
@@ -292,7 +215,7 @@ static void reap(struct sl_run *run, struct sl_queue *q) {
   }
   int count = run->engine->reap(run->state, timeout_ns, q->done, under_way);
   run->last_ns = sl_run_now(run);
-  if (RARELY(count < 0) && count != -EINTR) give_up(run, q, count);
+  if (RARELY(count < 0) && count != -EINTR) sl_queue_give_up(run, q, count);
   for (int i = 0; i < count; i++) complete(run, q, q->done[i]);
   if (sl_run_cancelled(run)) sl_run_end(run, SL_END_CANCELLED);
   if (RARELY(run->last_ns >= run->next_check_ns)) {

@@ -50,6 +50,9 @@ static void start_counting(struct sl_run *run, int64_t now_ns) {
 void sl_run_begin_time(struct sl_run *run) {
   int64_t now_ns = sl_run_now(run);
   start_counting(run, now_ns);
+  if (run->spec->streams && !run->spec->ramp_ns) {
+    sl_streams_begin(run->spec->streams, run->spec->stream, now_ns);
+  }
   if (run->spec->ramp_ns) {
     run->ramp_end_ns = now_ns + run->spec->ramp_ns;
     run->visit_end = UINT64_MAX;
@@ -61,6 +64,9 @@ void sl_run_begin_time(struct sl_run *run) {
 
 void sl_run_end_ramp(struct sl_run *run, int64_t now_ns) {
   start_counting(run, now_ns);
+  if (run->spec->streams) {
+    sl_streams_begin(run->spec->streams, run->spec->stream, now_ns);
+  }
 }
 
 /* What limit_ns leaves, on the clock of the run. */
@@ -82,6 +88,12 @@ void sl_run_check_time(struct sl_run *run, int64_t now_ns) {
     return;
   }
   if (run->ramp_end_ns) wait_ns = run->ramp_end_ns - now_ns;
+  if (run->spec->streams && sl_streams_have_stonewall(run->spec->streams)) {
+    if (sl_streams_stopped(run->spec->streams)) {
+      sl_run_end(run, SL_END_STONEWALL);
+    }
+    wait_ns = least(wait_ns, SL_RUN_CHECK_NS);
+  }
   run->next_check_ns = wait_ns == INT64_MAX
                            ? INT64_MAX
                            : now_ns + least(wait_ns, SL_RUN_CHECK_NS);
