@@ -10,6 +10,7 @@ static unsigned open_guards;
 static struct sigaction before;
 
 static _Thread_local sigjmp_buf *volatile way_out; /* NULL outside a copy */
+static _Thread_local sigset_t mask; /* of a thread with a guard */
 
 /* Nobody wants it: as if no handler had been there. */
 static void give_up(void) {
@@ -48,6 +49,7 @@ void sl_bus_guard_open(struct sl_bus_guard *guard) {
   }
   pthread_mutex_unlock(&lock);
   pthread_sigmask(SIG_UNBLOCK, &bus, &guard->mask_before);
+  pthread_sigmask(SIG_SETMASK, NULL, &mask);
 }
 
 void sl_bus_guard_close(struct sl_bus_guard *guard) {
@@ -64,8 +66,11 @@ void sl_bus_guard_close(struct sl_bus_guard *guard) {
 
 int sl_guarded_copy(void *to, const void *from, size_t bytes) {
   sigjmp_buf out;
-  int code = sigsetjmp(out, 0);
-  if (code != 0) return code;
+  int code = sigsetjmp(out, 0); /* the mask would be a system call */
+  if (code != 0) {
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    return code;
+  }
   way_out = &out;
   memcpy(to, from, bytes);
   way_out = NULL;
