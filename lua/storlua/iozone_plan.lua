@@ -76,6 +76,17 @@ local function rows_of(matrix)
   return rows
 end
 
+-- Sizes and records that have a row: a column of the matrices that is empty
+-- all over says nothing.
+local function in_use(matrix, list, key)
+  local used, kept = {}, event.list {}
+  for _, row in ipairs(matrix.rows) do used[row[key]] = true end
+  for _, value in ipairs(list) do
+    if used[value] then kept[#kept + 1] = value end
+  end
+  return kept
+end
+
 local function fields_of(self)
   local m, o = self.matrix, self.options
   local columns = event.list {}
@@ -85,7 +96,8 @@ local function fields_of(self)
     round = self.round, command = o.command or event.null, path = o.path, unit = o.unit or "kb_s",
     include_flush = o.include_flush or false, include_close = o.include_close or false,
     queue_depth = o.queue_depth or 1, matrices = o.matrices or false, columns = columns,
-    rows = rows_of(m), sizes = event.list(m.sizes), records = event.list(m.records),
+    rows = rows_of(m), sizes = in_use(m, m.sizes, "size_bytes"),
+    records = in_use(m, m.records, "record_bytes"),
     cells = m.cells, bytes_written = m.bytes_written, bytes_read = m.bytes_read,
     skipped = by_reason(m.skipped), words = words(self),
     flags = event.list(o.flag_words or {}), stride = o.stride or 17,

@@ -158,6 +158,16 @@ function Results:at(size_bytes, record_bytes, column)
   return row and row[column]
 end
 
+--- True when some cell of the column was measured.
+---@param column string
+---@return boolean
+function Results:has_column(column)
+  for _, row in pairs(self.values) do
+    if row[column] then return true end
+  end
+  return false
+end
+
 --- True when some cell holds a number of the page cache.
 ---@return boolean
 function Results:has_cached()

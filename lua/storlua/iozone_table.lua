@@ -136,30 +136,54 @@ function iozone_table.legend(results)
   return lines
 end
 
---- A matrix for each column: file sizes down, record sizes across, in kB.
+local function add_matrix(lines, results, column)
+  local plan = results.plan
+  lines[#lines + 1] = ""
+  lines[#lines + 1] = ("\"%s report\" (%s)"):format(column.title, results_of.unit_text(plan))
+  local head = { (" "):rep(10) }
+  for _, record in ipairs(plan.records) do
+    head[#head + 1] = ("%12s"):format("\"" .. kib_text(record) .. "\"")
+  end
+  lines[#lines + 1] = table.concat(head)
+  for _, size in ipairs(plan.sizes) do
+    local row = { ("%-10s"):format("\"" .. kib_text(size) .. "\"") }
+    for _, record in ipairs(plan.records) do
+      local text, mark = iozone_table.cell(results:at(size, record, column.id))
+      row[#row + 1] = ("%12s"):format(text == "" and "-" or text .. mark)
+    end
+    lines[#lines + 1] = table.concat(row)
+  end
+end
+
+--- A matrix for each column that was measured: file sizes down, record sizes
+--- across, in kB.
 ---@param results storlua.IozoneResults
 ---@return string[]
 function iozone_table.matrices(results)
-  local plan, lines = results.plan, {}
-  for _, id in ipairs(plan.columns) do
-    local column = tests.column(id)
-    lines[#lines + 1] = ""
-    lines[#lines + 1] = ("\"%s report\" (%s)"):format(column.title, results_of.unit_text(plan))
-    local head = { (" "):rep(10) }
-    for _, record in ipairs(plan.records) do
-      head[#head + 1] = ("%12s"):format("\"" .. kib_text(record) .. "\"")
-    end
-    lines[#lines + 1] = table.concat(head)
-    for _, size in ipairs(plan.sizes) do
-      local row = { ("%-10s"):format("\"" .. kib_text(size) .. "\"") }
-      for _, record in ipairs(plan.records) do
-        local text, mark = iozone_table.cell(results:at(size, record, id))
-        row[#row + 1] = ("%12s"):format(text == "" and "-" or text .. mark)
-      end
-      lines[#lines + 1] = table.concat(row)
-    end
+  local lines = {}
+  for _, id in ipairs(results.plan.columns) do
+    if results:has_column(id) then add_matrix(lines, results, tests.column(id)) end
   end
   return lines
+end
+
+--- All values, one line for each size and record; the last cell names the
+--- columns whose number is that of the page cache.
+---@param results storlua.IozoneResults
+---@return string
+function iozone_table.csv(results)
+  local plan = results.plan
+  local lines = { "kB,reclen," .. table.concat(plan.columns, ",") .. ",cached" }
+  for _, row in ipairs(plan.rows) do
+    local cells, cached = { kib_text(row.size_bytes), kib_text(row.record_bytes) }, {}
+    for _, id in ipairs(plan.columns) do
+      local one = results:at(row.size_bytes, row.record_bytes, id)
+      cells[#cells + 1] = (iozone_table.cell(one))
+      if one and one.cached then cached[#cached + 1] = id end
+    end
+    lines[#lines + 1] = table.concat(cells, ",") .. "," .. table.concat(cached, " ")
+  end
+  return table.concat(lines, "\r\n") .. "\r\n"
 end
 
 return iozone_table

@@ -8,7 +8,7 @@ local errors = require("storlua.errors")
 local reader = require("storlua.report.reader")
 
 local report = {
-  formats = { "text", "json", "csv", "junit", "iozone", "matrix" },
+  formats = { "text", "json", "csv", "junit", "iozone", "matrix", "xlsx" },
 }
 
 --- Raises an error with the code "USAGE" for a format that there is not.

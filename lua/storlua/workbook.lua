@@ -14,7 +14,9 @@ local function places()
   local folder = program:match("^(.*)/[^/]*$") or "."
   local above = folder:match("^(.*)/[^/]*$") or ""
   local list = { folder .. "/" .. MODULE .. ".so" }
-  for _, lib in ipairs { "lib", "lib64", "lib/" .. (workbook.triplet or "") } do
+  local libs = { "lib", "lib64" }
+  for _, name in ipairs(fs.try_list(above .. "/lib") or {}) do libs[#libs + 1] = "lib/" .. name end
+  for _, lib in ipairs(libs) do
     list[#list + 1] = ("%s/%s/storlua/%s.so"):format(above, lib, MODULE)
   end
   return list

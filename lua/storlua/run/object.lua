@@ -221,6 +221,13 @@ function Run:rounds(limits)
   return rounds.iterate(self.recorder, limits, self.resume)
 end
 
+--- How much has gone wrong so far: failed checks and measures, and kernel
+--- errors.
+---@return integer
+function Run:problems()
+  return self.recorder.failures_total + self.recorder.totals.kernel_errors
+end
+
 --- What the live display shows.
 ---@param name string
 ---@param done? integer bytes
