@@ -93,7 +93,8 @@ local function fields_of(self)
   for i, column in ipairs(m.columns) do columns[i] = column.id end
   local cache_kib, line_bytes = plan.processor_cache()
   return {
-    round = self.round, command = o.command or event.null, path = o.path, unit = o.unit or "kb_s",
+    round = self.round, began = os.date("!%Y-%m-%d %H:%M:%S UTC"),
+    command = o.command or event.null, path = o.path, unit = o.unit or "kb_s",
     include_flush = o.include_flush or false, include_close = o.include_close or false,
     queue_depth = o.queue_depth or 1, matrices = o.matrices or false, columns = columns,
     rows = rows_of(m), sizes = in_use(m, m.sizes, "size_bytes"),
@@ -168,10 +169,13 @@ end
 ---@param self table of storlua.iozone_run
 function plan.write_end(self)
   local skipped = #self.skipped
-  self.t:event("x_iozone_end", {
+  local fields = {
     round = self.round, planned = self.matrix.cells, done = self.matrix.cells - skipped,
     taken_over = self.taken_over, skipped_cells = skipped, skipped = by_reason(self.skipped),
-  })
+  }
+  self.t:event("x_iozone_end", fields)
+  fields.kind = "x_iozone_end"
+  self.results:add(fields)
 end
 
 return plan

@@ -153,6 +153,8 @@ function iozone_run.run(t, matrix, hooks)
   self.place = place_of.open(t, matrix)
   local _ <close> = self.place
   self.done_before = plan_of.done_before(self)
+  self.results:add { kind = "start", conditions = t.start.conditions, version = t.start.version,
+                     board = t.start.board }
   plan_of.write(self)
   if hooks.on_plan then hooks.on_plan(self.results) end
   local _ <close> = task.defer(function() account(self) end)

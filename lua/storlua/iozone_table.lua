@@ -39,7 +39,7 @@ function iozone_table.header(results)
       conditions.device or "?",
       conditions.filesystem and ", " .. conditions.filesystem or "")
   end
-  if results.start and known(results.start.wall) then add("Run began: %s", results.start.wall) end
+  add("Run began: %s", plan.began)
   lines[#lines + 1] = ""
   for _, text in ipairs(plan.flags) do add("%s", text) end
   for _, text in ipairs(plan.words) do add("%s", text) end

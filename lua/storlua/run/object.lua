@@ -24,6 +24,7 @@ local NOT_OURS = { REFUSED = true, USAGE = true, EVENT_LOG = true, CANCELLED = t
 ---@field run_id integer
 ---@field board? table
 ---@field resume? storlua.Resume
+---@field start table fields of the start event
 ---@field package recorder storlua.Recorder
 ---@field package live table what goes on now: phase, done_bytes, total_bytes, and `active`, the
 --- handles of running workloads with their case ids

@@ -5,6 +5,7 @@
 local errors = require("storlua.errors")
 local event = require("storlua.event")
 local event_log = require("storlua.event_log")
+local fs = require("storlua.fs")
 local object = require("storlua.run.object")
 local recorder = require("storlua.run.recorder")
 local reporters = require("storlua.run.reporters")
@@ -49,11 +50,9 @@ end
 local function collect_conditions(path)
   local found, conditions = pcall(require, "storlua.conditions")
   if not found then return event.null end
+  -- a file that is still to be made lies where its folder does
+  if fs.try_exists(path) == false then path = path:match("^(.*/)[^/]*$") or "." end
   local collected, err = errors.try(conditions.collect, path)
-  if not collected and err.code == "ENOENT" then
-    -- a file that is still to be made lies where its folder does
-    collected = errors.try(conditions.collect, path:match("^(.*/)[^/]*$") or ".")
-  end
   return collected or { device = err.message }
 end
 
@@ -187,7 +186,7 @@ function opening.open(procedure, opt, settings)
   self.reporters:open(self)
   self.log.on_event = function(fields, line) self.reporters:event(fields, line) end
   local start = start_fields(self, opt, settings)
-  self.start = start
+  self.start, self.t.start = start, start
   self.log.head = head_of(self, start)
   return self
 end
