@@ -182,6 +182,7 @@ void l_workload_push_result(lua_State *L, const struct l_workload *work) {
   l_set_count(L, "verify_ns", r->verify_ns);
   l_set_count(L, "pace_ns", r->pace_ns);
   l_set_count(L, "open_ns", r->open_ns);
+  l_set_count(L, "close_ns", r->close_ns);
   l_set_count(L, "boot_start_ns", r->boot_start_ns);
   set_integer(L, "visits", r->next_visit);
   set_integer(L, "passes", r->passes);

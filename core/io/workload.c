@@ -177,7 +177,10 @@ static void close_all(struct sl_run *run) {
   }
   if (run->job) sl_job_enter(run->job, "close", -1);
   struct sl_error e = {0};
-  if (sl_target_close(&run->target, &e) && !result->error.code) {
+  int64_t start_ns = sl_monotonic_ns();
+  int code = sl_target_close(&run->target, &e);
+  result->close_ns += sl_monotonic_ns() - start_ns;
+  if (code && !result->error.code) {
     result->error = e; /* a write that failed late */
     result->end = SL_END_ERROR;
   }
@@ -205,7 +208,9 @@ static void close_engine(struct sl_run *run) {
     result->engine_note_count =
         run->engine->notes(run->state, result->engine_notes);
   }
+  int64_t start_ns = sl_monotonic_ns();
   int code = run->engine->close(run->state);
+  result->close_ns += sl_monotonic_ns() - start_ns;
   if (code == 0 || result->error.code) return;
   sl_error_set(&result->error, code, "close", run->target.path, -1);
   result->end = SL_END_ERROR;

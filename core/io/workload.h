@@ -158,7 +158,7 @@ struct sl_workload_result {
   int64_t flush_ns;
   struct sl_histogram flush_latency;
   int64_t total_ns;        /* wall span, monotonic */
-  int64_t fill_ns, verify_ns, pace_ns, open_ns;
+  int64_t fill_ns, verify_ns, pace_ns, open_ns, close_ns;
   int64_t boot_start_ns;   /* CLOCK_BOOTTIME at the first operation */
   uint64_t next_visit;     /* first_visit plus the visits completed, those of
                               the ramp too: where a next run goes on */
