@@ -10,8 +10,8 @@
  *   sheet.columns count of cells in the longest row
  *   sheet.widths  list of column widths in characters
  *   sheet.scale   {row, column, row, column}: a colour scale over these cells
- *   sheet.chart   {title, x, y, row, column, records = area, series = {{name,
- *                 area}, …}}: lines over a logarithmic axis
+ *   sheet.chart   {title, x, y, x_min, x_max, row, column, records = area,
+ *                 series = {{name, area}, …}}: lines over a logarithmic axis
  *
  * Rows and columns count from 1.  A module of its own, loaded on use. */
 #include <lauxlib.h>
@@ -186,6 +186,11 @@ static void put_chart(lua_State *L, struct book *book, lxw_worksheet *sheet,
       chart_axis_set_name(chart->x_axis, text_at(L, given, "x"));
       chart_axis_set_name(chart->y_axis, text_at(L, given, "y"));
       chart_axis_set_log_base(chart->x_axis, 2);
+      lua_getfield(L, given, "x_min");
+      lua_getfield(L, given, "x_max");
+      chart_axis_set_min(chart->x_axis, lua_tonumber(L, -2));
+      chart_axis_set_max(chart->x_axis, lua_tonumber(L, -1));
+      lua_pop(L, 2);
       lxw_chart_options size = {.x_scale = 1.8, .y_scale = 1.5};
       lua_getfield(L, given, "row");
       lua_getfield(L, given, "column");
@@ -207,6 +212,8 @@ static bool put_sheet(lua_State *L, struct book *book) { /* sheet */
   put_widths(L, sheet, table);
   put_scale(L, sheet, table);
   put_chart(L, book, sheet, table);
+  worksheet_set_landscape(sheet);
+  worksheet_fit_to_pages(sheet, 1, 0);
   return true;
 }
 

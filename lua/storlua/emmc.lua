@@ -81,6 +81,9 @@ local function matrix_of(kind, opt, dir, round)
   end
   -- the loop's own files take the place of the outputs on the command line
   o.matrices, o.workbook = false, nil
+  for i = #o.flag_words, 1, -1 do
+    if o.flag_words[i]:find("^%-[Rb]") then table.remove(o.flag_words, i) end
+  end
   return iozone.matrix(o)
 end
 

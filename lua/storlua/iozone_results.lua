@@ -50,8 +50,10 @@ function results.timed(plan, result)
     end
   end
   local flush = known(result.flush)
-  -- many at a time overlap: there the whole span counts
-  if (plan.queue_depth or 1) > 1 then ns = result.total_ns - (flush and flush.ns or 0) end
+  -- reads and writes under way at the same time count once
+  if (plan.queue_depth or 1) > 1 and known(result.read) and known(result.write) then
+    ns = result.total_ns - (flush and flush.ns or 0)
+  end
   if plan.include_flush and flush then ns = ns + flush.ns end
   if plan.include_close then ns = ns + (known(result.close_ns) or 0) end
   return ns > 0 and ns or nil, bytes, operations
@@ -80,6 +82,7 @@ function results.is_cached(plan, column, spec, result)
   local cache = known(result.cache) or {}
   if column.spec.operation ~= "write" then return not known(cache.cold) end
   return not spec.direct and (spec.open_sync or "none") == "none" and not plan.include_flush
+    and spec.map_sync ~= "record"
 end
 
 local function value_of(plan, column, fields)

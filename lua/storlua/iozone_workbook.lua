@@ -68,6 +68,8 @@ local function chart_of(results, column, row)
   return {
     title = column.title .. ", a line for each file size", x = "record size in kB",
     y = plan.unit == "kb_s" and "kB/s" or results_of.unit_text(plan), row = row, column = 1,
+    x_min = kib(plan.records[1]), x_max = kib(math.max(plan.records[#plan.records],
+      2 * plan.records[1])),
     records = { HEAD_ROW, 2, HEAD_ROW, last }, series = series,
   }
 end
