@@ -8,17 +8,21 @@ local errors = require("storlua.errors")
 local reader = require("storlua.report.reader")
 
 local report = {
-  formats = { "text", "json", "csv", "junit", "iozone", "matrix", "xlsx" },
+  formats = { "text", "json", "csv", "junit", "iozone", "matrix" },
+  -- only where the module for it is, and only of runs that have a matrix
+  on_use = { "xlsx" },
 }
 
 --- Raises an error with the code "USAGE" for a format that there is not.
 ---@param format string
 function report.check_format(format)
-  for _, known in ipairs(report.formats) do
+  local all = table.move(report.on_use, 1, #report.on_use, #report.formats + 1,
+    { table.unpack(report.formats) })
+  for _, known in ipairs(all) do
     if known == format then return end
   end
   errors.raise("USAGE", "no report format '%s': there are %s", tostring(format),
-    table.concat(report.formats, ", "))
+    table.concat(all, ", "))
 end
 
 --- Makes a reporter.
