@@ -21,6 +21,7 @@ local procedure = {}
 ---@field informational boolean
 ---@field tool? boolean it prints and ends: no folder of results, no events, no verdict
 ---@field reports? fun(opt: table): table
+---@field target? fun(opt: table, board: table): string
 ---@field run fun(t: table, opt: table)
 local Procedure = {}
 Procedure.__index = Procedure
@@ -68,7 +69,8 @@ end
 local FIELDS = {
   summary = "!string", description = "string", usage = "string", options = "table",
   arguments = check_arguments, thresholds = check_thresholds, cases = check_cases,
-  informational = "boolean", tool = "boolean", reports = "function", run = "!function",
+  informational = "boolean", tool = "boolean", reports = "function", target = "function",
+  run = "!function",
 }
 
 local function build(fields)

@@ -38,7 +38,7 @@ end
 ---@param scope storlua.Scope
 ---@param path string file or device under test; need not exist yet
 function watch.device(t, scope, path)
-  local found = device.of_path(path:match("^(.*)/[^/]*$") or ".")
+  local found = device.try_of_path(path) or device.of_path(path:match("^(.*)/[^/]*$") or ".")
   t:note("device", found.label)
   local log, reason = kernel_log.open(found)
   if not log then

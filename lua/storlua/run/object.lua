@@ -23,6 +23,7 @@ local NOT_OURS = { REFUSED = true, USAGE = true, EVENT_LOG = true, CANCELLED = t
 ---@field seed integer
 ---@field run_id integer
 ---@field board? table
+---@field destroy string[] units that the user agreed to overwrite, for storlua.gate
 ---@field resume? storlua.Resume
 ---@field start table fields of the start event
 ---@field package recorder storlua.Recorder

@@ -37,8 +37,9 @@ local function recordable(opt)
   return copy
 end
 
--- The thing under test, as the options name it.
-local function target_of(opt)
+-- The thing under test: what the procedure says, else as the options name it.
+local function target_of(procedure, opt, board)
+  if procedure.target then return procedure.target(opt, board) or "." end
   for _, name in ipairs { "dir", "path", "device", "file" } do
     local value = opt[name]
     if type(value) == "table" then value = value[1] end
@@ -163,10 +164,12 @@ function opening.open(procedure, opt, settings)
   local self = { procedure = procedure, settings = settings }
   self.reporters = reporters.new(settings)
   if not settings.resume then self.rules = rules_of(procedure, opt, settings.board) end
+  -- what is wrong with the target is said before a folder is made
+  local target = not settings.resume and target_of(procedure, opt, settings.board)
   local folder, left, log_state, results = open_folder(settings, opt)
   self.folder = folder
   self.rules = self.rules or rules_of(procedure, opt, settings.board)
-  self.conditions = collect_conditions(target_of(opt))
+  self.conditions = collect_conditions(target or target_of(procedure, opt, settings.board))
   self.log_on_target = shares_device(folder.path, self.conditions)
   self.log = event_log.open {
     directory = folder.path, limit_bytes = settings.log_limit_bytes or LOG_LIMIT_BYTES,
@@ -179,6 +182,7 @@ function opening.open(procedure, opt, settings)
     seed = settings.seed or left and left.seed or random_integer(48),
     run_id = left and left.run_id or math.max(1, random_integer(32)),
     resume = left, recorder = self.recorder, workload = workload,
+    destroy = settings.destroy or {},
   }
   self.t.judge_by_board = run_board.judge(self.t, settings.board, self.rules)
   workload.set_run { seed = self.t.seed, run_id = self.t.run_id }
