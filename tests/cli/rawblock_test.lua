@@ -1,0 +1,206 @@
+-- SPDX-License-Identifier: MIT
+--- The raw-device tests as a user runs them: on files and on loop devices.
+
+local cli_run = require("cli_run")
+local disk = require("disk")
+local lu = require("luaunit")
+local process = require("storlua.process")
+local task = require("storlua.task")
+local throttle = require("throttle")
+
+local suite = {}
+
+local IDS = {
+  "severe.seq_write", "severe.seq_read", "severe.rand_write", "severe.rand_read",
+  "less_severe.seq_write", "less_severe.seq_read", "less_severe.rand_write",
+  "less_severe.rand_read",
+}
+
+local function rawblock(place, argv)
+  local all = { "rawblock.lua", "--output", place.path .. "/run", cwd = place.path }
+  table.move(argv, 1, #argv, #all + 1, all)
+  for _ = 1, 5 do
+    local result = cli_run.run(all)
+    -- Another test's losetup, looking for a free device, had this one open.
+    if not result.stdout:find("%(losetup%) has it open") then return result end
+    process.run { "rm", "-r", place.path .. "/run" }
+  end
+end
+
+local function measures(place)
+  local by_id = {}
+  for _, event in ipairs(cli_run.events_of(place.path .. "/run", "measure")) do
+    by_id[event.case_id] = by_id[event.case_id] or {}
+    table.insert(by_id[event.case_id], event)
+  end
+  return by_id
+end
+
+function suite.test_a_file()
+  local place <close> = disk.directory()
+  local result = rawblock(place, { "--target", place.path .. "/my file", "--size", "8M",
+    "--runtime", "0.05", "--runs", "3" })
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  lu.assertNil(io.open(place.path .. "/my file"), "the file is removed")
+  local found, seeds = measures(place), {}
+  lu.assertEquals(#found.fill, 1)
+  for _, id in ipairs(IDS) do
+    lu.assertEquals(#found[id], 3, id)
+    for run, event in ipairs(found[id]) do
+      local spec, writes = event.spec, id:find("write") ~= nil
+      lu.assertEquals(event.labels.run, run)
+      lu.assertTrue(spec.direct)
+      lu.assertEquals(spec.record_bytes, id:find("seq") and 1 << 20 or 4096)
+      lu.assertEquals(spec.open_sync, writes and id:find("^severe") and "full" or "none", id)
+      lu.assertEquals(spec.flush, writes and id:find("^less") and "end" or "none", id)
+      lu.assertNil(seeds[spec.seed], "each test has an order of its own")
+      seeds[spec.seed] = true
+      if writes then
+        local r = event.result
+        local flush_ns = type(r.flush) == "table" and r.flush.ns or 0
+        lu.assertTrue(r.total_ns >= r.write.io_ns + flush_ns)
+      end
+    end
+  end
+  for _, text in ipairs { "In brief", "Severe against less severe", "p99.99", "coverage",
+    "What these numbers rest on", "sync means", "4 KiB random read", "the same test twice" } do
+    lu.assertStrContains(result.stdout, text)
+  end
+  lu.assertEquals(#cli_run.events_of(place.path .. "/run", "x_cache_drop"), 24)
+  -- The same tables later.
+  local later = cli_run.run { "report", place.path .. "/run", "--to", "rawblock" }
+  lu.assertEquals(later.code, 0)
+  lu.assertStrContains(result.stdout, later.stdout)
+end
+
+function suite.test_two_runs_are_not_judged()
+  local place <close> = disk.directory()
+  local result = rawblock(place, { "--target", place.path, "--size", "2M", "--runtime", "0.02",
+    "--runs", "1", "--keep" })
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  lu.assertStrContains(result.stdout, "too few runs to judge")
+  lu.assertNotNil(io.open(place.path .. "/storlua.rawblock"))
+end
+
+-- The tail of the device is less than a large record.
+local function on_loop(sector, size)
+  local loop <close> = disk.loop { size = size, sector = sector }
+  local place <close> = disk.directory()
+  local refused = rawblock(place, { "--target", loop.device, "--runs", "1" })
+  lu.assertEquals(refused.code, 5, refused.stdout .. refused.stderr)
+  lu.assertStrContains(refused.stdout, "--destroy 'loop:" .. loop.backing .. "'")
+  process.run { "rm", "-r", place.path .. "/run" }
+  local result = rawblock(place, { "--target", loop.device, "--destroy",
+    "loop:" .. loop.backing, "--runtime", "0.05", "--runs", "1", "--fill" })
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  lu.assertStrContains(result.stdout, "held alone")
+  local found = measures(place)
+  for _, id in ipairs(IDS) do
+    local r, name = found[id][1].result, id:match("[^_]+$")
+    lu.assertTrue(r.target.is_block)
+    -- The device counted what was issued: nobody else uses it.
+    lu.assertEquals(r.device[name .. "_bytes"], r[name].bytes, id)
+  end
+end
+
+function suite.test_a_loop_device() on_loop("512", "12288512") end
+function suite.test_a_loop_device_with_large_sectors() on_loop("4096", "12292096") end
+
+function suite.test_a_device_in_use_is_refused()
+  local mounted <close> = disk.file_system("ext4")
+  local place <close> = disk.directory()
+  local result = rawblock(place, { "--target", mounted.device, "--destroy",
+    "loop:" .. mounted.backing, "--force-signature" })
+  lu.assertEquals(result.code, 5, result.stdout .. result.stderr)
+  lu.assertStrContains(result.stdout, mounted.path)
+  -- A missing device does not become a file.
+  local missing = rawblock(place, { "--target", "/dev/storlua-none", "--destroy", "x" })
+  lu.assertEquals(missing.code, 2)
+  lu.assertNil(io.open("/dev/storlua-none"))
+  local role = rawblock(place, { "--target", "emmc", "--board", "generic" })
+  lu.assertEquals(role.code, 2)
+  lu.assertStrContains(role.stderr, "role emmc")
+end
+
+function suite.test_a_device_that_vanishes_in_mid_run()
+  local loop <close> = disk.loop { size = "64M" }
+  local place <close> = disk.directory()
+  local watcher <close> = task.scope()
+  watcher:spawn("shrink", function()
+    disk.wait_until(30, "the first test is done", function()
+      return cli_run.events_of(place.path .. "/run", "measure")[1]
+    end)
+    process.run { "truncate", "-s", "1M", loop.backing }
+  end)
+  local result = rawblock(place, { "--target", loop.device, "--destroy",
+    "loop:" .. loop.backing, "--runtime", "1.5", "--runs", "1" })
+  lu.assertEquals(result.code, 1, result.stdout .. result.stderr)
+  lu.assertStrContains(result.stdout, "because  severe.seq_read: ")
+  lu.assertStrContains(result.stdout, "first: EIO: read " .. loop.device)
+  lu.assertStrContains(result.stdout, "the first failure ends the tests")
+end
+
+function suite.test_reading_holes_is_not_believed()
+  local place <close> = disk.directory()
+  process.run { "truncate", "-s", "8M", place.path .. "/sparse" }
+  local result = rawblock(place, { "--target", place.path .. "/sparse", "--read-only",
+    "--runtime", "0.02", "--runs", "1" })
+  lu.assertEquals(result.code, 1, result.stdout .. result.stderr)
+  lu.assertStrContains(result.stdout, "holes or unwritten extents: reading them is no I/O")
+  local loop <close> = disk.loop { size = "8M" }
+  process.run { "rm", "-r", place.path .. "/run" }
+  result = rawblock(place, { "--target", loop.device, "--read-only", "--runtime", "0.02",
+    "--runs", "1" })
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  lu.assertStrContains(result.stdout, "of it are holes: reading them is no I/O")
+  lu.assertEquals(cli_run.verdict(place.path .. "/run").bytes_written, 0)
+end
+
+function suite.test_a_slow_device()
+  local loop <close> = disk.loop { size = "32M" }
+  local place <close> = disk.directory()
+  local limit = 10 << 20
+  local group <close> = throttle.device(loop.device, limit)
+  local result = process.try_run(group.wrap { cli_run.program, "rawblock.lua", "--output",
+    place.path .. "/run", "--target", loop.device, "--destroy", "loop:" .. loop.backing,
+    "--runtime", "1", "--runs", "1" })
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  for id, events in pairs(measures(place)) do
+    local r, name = events[1].result, id:match("[^_]+$")
+    local rate = r[name].bytes / (r.total_ns / 1e9)
+    lu.assertTrue(rate <= limit * 1.25, ("%s: %.0f"):format(id, rate))
+  end
+end
+
+function suite.test_bad_values()
+  local place <close> = disk.directory()
+  for _, argv in ipairs {
+    { "--target", place.path, "--size", "4k" },
+    { "--target", place.path, "--size", "7E" },
+    { "--target", place.path .. "/no/file" },
+    { "--target", "" },
+    { "--target", place.path, "--runs", "0" },
+    { "--target", place.path, "--read-only" },
+    {},
+  } do
+    local result = rawblock(place, argv)
+    lu.assertEquals(result.code, 2, table.concat(argv, " ") .. result.stdout)
+    process.run { "rm", "-rf", place.path .. "/run" }
+  end
+  lu.assertEquals(process.run { "ls", place.path }.stdout, "")
+end
+
+function suite.test_killed_and_resumed()
+  local place <close> = disk.directory()
+  local out = place.path .. "/run"
+  local run <close> = cli_run.start { "rawblock.lua", "--output", out, "--target",
+    place.path .. "/x", "--size", "4M", "--runtime", "0.2", "--runs", "2", cwd = place.path }
+  run:wait_line("less_severe.seq_read", 30)
+  run:signal("KILL")
+  pcall(run.finish, run, 20)
+  local result = cli_run.run { "--resume", out, "rawblock.lua", "--target", place.path .. "/x" }
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  for _, id in ipairs(IDS) do lu.assertEquals(#measures(place)[id], 2, id) end
+end
+
+return suite
