@@ -19,6 +19,7 @@ static void run(struct sl_job *job, void *data) {
 static void release(void *data) {
   struct l_workload *work = data;
   sl_workload_result_release(&work->result);
+  sl_streams_drop(work->spec.streams);
   free(work->path);
   free(work->legal);
   free(work);
@@ -61,6 +62,7 @@ static struct l_workload *new_workload(const struct sl_workload_spec *spec) {
   struct l_workload *work = calloc(1, sizeof *work);
   if (!work) return NULL;
   work->spec = *spec;
+  if (spec->streams) sl_streams_hold(spec->streams);
   size_t legal_bytes = spec->legal_count * sizeof *spec->legal;
   if (spec->target.path) work->path = strdup(spec->target.path);
   if (legal_bytes) work->legal = malloc(legal_bytes);
@@ -112,6 +114,15 @@ static int l_engines(lua_State *L) {
   return 1;
 }
 
+/* probe(name) -> true | nil, message, code, …: whether the kernel has it */
+static int l_probe(lua_State *L) {
+  struct sl_error e;
+  if (sl_engine_probe(luaL_checkstring(L, 1), &e) != 0)
+    return l_push_error(L, &e);
+  lua_pushboolean(L, 1);
+  return 1;
+}
+
 /* stamp_kernel([name]) -> name of the kernel in use; a name selects one, nil
  * when this CPU or build lacks it.  For benchmarks. */
 static int l_stamp_kernel(lua_State *L) {
@@ -126,6 +137,7 @@ int luaopen_storlua_core_workload(lua_State *L) {
   static const luaL_Reg functions[] = {{"start", l_start},
                                        {"check", l_check},
                                        {"engines", l_engines},
+                                       {"probe", l_probe},
                                        {"stamp_kernel", l_stamp_kernel},
                                        {NULL, NULL}};
   luaL_newlib(L, functions);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bindings/error.h"
+#include "bindings/streams.h"
 #include "bindings/workload.h"
 
 static uint64_t number(lua_State *L, int index, const char *field,
@@ -128,6 +129,15 @@ static void what(lua_State *L, int t, struct sl_workload_spec *spec) {
   spec->vectors = (unsigned)number(L, t, "vectors", UINT32_MAX);
 }
 
+/* The userdata stays in the table, which the caller keeps on the stack. */
+static void among(lua_State *L, int index, struct sl_workload_spec *spec) {
+  if (lua_getfield(L, index, "group") != LUA_TNIL) {
+    spec->streams = l_check_streams(L, -1);
+  }
+  lua_pop(L, 1);
+  spec->stream = (unsigned)number(L, index, "stream", SL_STREAMS_MAX);
+}
+
 static void how(lua_State *L, int t, struct sl_workload_spec *spec) {
   static const char *const flushes[] = {"none", "end", "every", NULL};
   static const char *const syncs[] = {"none", "data", "full", NULL};
@@ -162,5 +172,6 @@ void l_workload_spec(lua_State *L, int index, struct sl_workload_spec *spec) {
   spec->engine = engine(L, index);
   what(L, index, spec);
   how(L, index, spec);
+  among(L, index, spec);
   legal(L, index, spec);
 }

@@ -199,7 +199,10 @@ static int open_engine(struct sl_run *run, struct sl_error *e) {
       .map_sync = spec->map_sync,
       .memory = run->buffer.data,
       .memory_bytes = run->buffer.size};
-  return run->engine->open(&run->state, &setup, e);
+  int code = run->engine->open(&run->state, &setup, e);
+  /* Not here at all: say what is. */
+  if (code == -ENOSYS || code == -EPERM) sl_engine_probe(run->engine->name, e);
+  return code;
 }
 
 static void close_engine(struct sl_run *run) {

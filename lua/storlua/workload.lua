@@ -10,6 +10,7 @@ local job = require("storlua.job")
 local loop = require("storlua.core.loop")
 local result = require("storlua.workload_result")
 local spec = require("storlua.workload_spec")
+local streams = require("storlua.streams")
 local task = require("storlua.task")
 
 local workload = {}
@@ -23,6 +24,15 @@ end
 --- The engines of this build.
 ---@return string[]
 function workload.engines() return core.engines() end
+
+--- Whether the running kernel has an engine of this build; else nil and an
+--- error whose message names those that are there.
+---@param name string
+---@return true|nil
+---@return storlua.Error|nil
+function workload.try_engine(name)
+  return errors.try(function() return errors.check(core.probe(name)) end)
+end
 
 --- The spec with every default filled in and texts turned into numbers.
 --- Raises what is unknown, of the wrong kind, or does not go together.
@@ -62,9 +72,11 @@ Handle.__name = "storlua.WorkloadHandle"
 --- then ends with its block.
 ---@async
 ---@param given table
+---@param among? {group: userdata, stream: integer} of storlua.streams
 ---@return storlua.WorkloadHandle
-function workload.start(given)
+function workload.start(given, among)
   local full = workload.complete(given)
+  if full.streams > 1 then return streams.start(full, workload.start) end
   local self = setmetatable({ spec = full }, Handle)
   local err
   if full.engine ~= "null" then
@@ -72,7 +84,9 @@ function workload.start(given)
     self.counting = counters.start(self.place or
       { disks = {}, reason = err and err.message or "no path" })
   end
-  self.job = errors.check(core.start(spec.to_core(full)))
+  local core_spec = spec.to_core(full)
+  if among then core_spec.group, core_spec.stream = among.group, among.stream end
+  self.job = errors.check(core.start(core_spec))
   return self
 end
 

@@ -53,6 +53,8 @@ local fields = {
   { "vectors", "count", 0 },
   { "map_sync", { "none", "async", "record" }, "none" },
   { "streams", "count", 1 },
+  { "paths", "table", false },
+  { "stonewall", "boolean", false },
   { "virtual_op_ns", "count", 0 },
 }
 
@@ -136,7 +138,10 @@ function spec.complete(given)
     end
   end
   if not full.operation then refuse(path, "operation is missing: read, write or mixed") end
-  if full.streams ~= 1 then refuse(path, "this build runs one stream at a time") end
+  if full.streams < 1 or full.streams > 1024 then
+    refuse(path, "streams is %d: 1 to 1024 are possible", full.streams)
+  end
+  if full.paths then full.path = full.path or full.paths[1] end
   return full
 end
 

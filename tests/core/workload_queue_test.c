@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The queued engines must do and count exactly what the synchronous loop
  * does, whatever the depth. */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 
 #include "core/run/job.h"
 #include "core/workload_rig.h"
@@ -312,6 +318,41 @@ static void what_is_not_there_is_named(void) {
   CHECK(sl_engine_probe("posixaio", &e) == 0);
 }
 
+/* As a container forbids it. */
+static bool forbid_io_uring(void) {
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog program = {4, code};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static void a_forbidden_engine_names_the_others(void) {
+  if (!sl_engine_find("io_uring")) SKIP("built without liburing");
+  rig_open("/dev/shm");
+  rig_write(64 * KIB, 1);
+  pid_t child = fork();
+  if (child == 0) {
+    struct sl_workload_spec spec = spec_of("io_uring", SL_READ, 4);
+    int before = test_failures;
+    if (!forbid_io_uring()) _exit(3);
+    RIG_REFUSED(&spec, -EPERM, "forbidden");
+    CHECK(strstr(rig_error.hint, "engines here: psync") != NULL);
+    CHECK(strstr(rig_error.hint, "io_uring, lib") == NULL);
+    spec.engine = sl_engine_find("libaio");
+    RIG_RUN(&spec, SL_END_COMPLETE);
+    fflush(stdout);
+    _exit(test_failures == before ? 0 : 1);
+  }
+  int status = -1;
+  CHECK_EQ(waitpid(child, &status, 0), child);
+  CHECK_EQ(status, 0);
+  rig_close();
+}
+
 /* On tmpfs the ring's reads go to threads of the kernel, or a later kernel
  * does without: the note says which. */
 static void a_punt_is_noted(void) {
@@ -345,5 +386,6 @@ int main(void) {
   RUN(a_full_disk);
   RUN(errors_are_counted_truly);
   RUN(what_is_not_there_is_named);
+  RUN(a_forbidden_engine_names_the_others);
   return TEST_DONE();
 }

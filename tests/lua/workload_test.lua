@@ -142,7 +142,7 @@ function tests.what_cannot_start_raises()
     { { generation = 1 << 32, verify = true, record_bytes = 512 }, "generation" },
     { { path = "" }, "path" },
     { { path = "a\0b" }, "NUL" },
-    { { streams = 2 }, "one stream" },
+    { { streams = 0 }, "streams is 0" },
   }
   for _, case in ipairs(cases) do
     local spec = { path = file.path, operation = "read" }
@@ -218,6 +218,10 @@ function tests.the_null_engine_has_no_target()
   for _, name in ipairs({ "psync", "sync", "vsync", "stdio", "mmap", "libaio", "posixaio", "null" }) do
     lu.assertTableContains(workload.engines(), name)
   end
+  lu.assertTrue(workload.try_engine("posixaio"))
+  local ok, err = workload.try_engine("splice")
+  lu.assertNil(ok)
+  lu.assertStrContains(err.message, "engines here: psync")
 end
 
 function tests.a_device_below_is_counted_or_named()

@@ -23,11 +23,12 @@ limit_records limit_bytes limit_seconds ramp_seconds direct open_sync
 read write
 operations calls short_calls bytes io_ns mib_s iops latency
 flush flush_every stamp verify legal bad_kept rate_bytes_s continue_on_error cold
-interval_seconds queue_depth streams virtual_op_ns
+interval_seconds queue_depth vectors map_sync streams paths stonewall virtual_op_ns
 count min min_ns mean mean_ns p50 max max_ns last ns mib_s_with_flush
 p50_ns p90_ns p95_ns p99_ns p999_ns p9999_ns histogram
 total_ns fill_ns verify_ns pace_ns visits passes generation_last
 series interval_ns sustained_mib_s
+window start_skew_ns streams_mib_s start_ns end_ns
 errors errors_total offset length
 sectors bad_sectors zero_sectors old_sectors damage bad
 bits first_bad_byte expected found
@@ -49,6 +50,7 @@ end
 keys.lists = {}
 for key in ([[
 argv thresholds cases reasons errors bad legal histogram bytes operations max_ns notes failures
+paths streams
 ]]):gmatch("%S+") do
   keys.lists[key] = true
 end
