@@ -3,6 +3,7 @@
 #include <lua.h>
 #include <uv.h>
 
+#include "core/device/signature.h"
 #include "core/io/engine.h"
 #include "core/io/stamp.h"
 
@@ -48,6 +49,9 @@ static int l_text(lua_State *L) {
   }
   luaL_addstring(&text, "\n  sector stamps: ");
   luaL_addstring(&text, sl_stamp_kernel());
+  luaL_addstring(&text, sl_signature_is_built()
+                            ? "\n  device contents: libblkid"
+                            : "\n  device contents: not recognised");
   luaL_addstring(&text, "\n  " LINKED ", " COMPILER "\n");
   luaL_pushresult(&text);
   return 1;

@@ -45,8 +45,10 @@ void sl_block_read_facts(const struct sl_system *system,
   block->alignment_bytes = -1;
   if (sl_sysfs_directory(system, id->number, directory) == 0) {
     block->alignment_bytes = sl_sysfs_number(directory, "alignment_offset");
-    sl_sysfs_label(directory, "dm/name", block->mapped_name,
-                   sizeof block->mapped_name);
+    if (strncmp(id->name, "dm-", 3) == 0) {
+      sl_sysfs_label(directory, "dm/name", block->mapped_name,
+                     sizeof block->mapped_name);
+    }
   }
   if (id->parent[0] &&
       sl_sysfs_directory(system, id->parent_number, directory) != 0) {

@@ -56,8 +56,12 @@ static int read_one(const struct sl_system *system, const char *directory,
   struct sl_device_number number;
   char attribute[300];
 
+  /* The paths of a multi-path NVMe; most kernels give them no number. */
   snprintf(attribute, sizeof attribute, "%s/hidden", name);
-  if (sl_sysfs_number(directory, attribute) == 1) return 0;
+  if (strncmp(name, "nvme", 4) == 0 &&
+      sl_sysfs_number(directory, attribute) == 1) {
+    return 0;
+  }
   snprintf(attribute, sizeof attribute, "%s/dev", name);
   if (sl_sysfs_device(directory, attribute, &number) != 0) return 0;
   memset(block, 0, sizeof *block);

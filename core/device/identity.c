@@ -199,7 +199,8 @@ int sl_identity_read(const struct sl_system *system,
   find_node(id);
   int64_t sectors = sl_sysfs_number(directory, "size");
   id->size_bytes = sectors < 0 ? -1 : sectors * 512; /* always of 512 */
-  int64_t start = sl_sysfs_number(directory, "start");
+  bool is_partition = id->partition >= 0;
+  int64_t start = is_partition ? sl_sysfs_number(directory, "start") : -1;
   id->start_bytes = start < 0 ? -1 : start * 512;
   id->read_only = sl_sysfs_number(directory, "ro");
 

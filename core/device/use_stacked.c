@@ -14,8 +14,7 @@ static void set_holder(struct sl_use *use, const char *name) {
   for (char *p = use->holder; (p = strchr(p, '!'));) *p = '/';
 }
 
-static int add_holders(struct sl_uses *uses, const char *directory,
-                       struct sl_device_number device) {
+static int add_holders(struct sl_uses *uses, const char *directory) {
   char path[SL_SYSFS_PATH_BYTES + 16], attribute[300];
   struct dirent *entry;
   int code = 0;
@@ -24,8 +23,9 @@ static int add_holders(struct sl_uses *uses, const char *directory,
   DIR *list = opendir(path);
   if (!list) return 0;
   while (code == 0 && (entry = readdir(list))) {
-    struct sl_use use = {.kind = SL_USE_HOLDER, .device = device};
+    struct sl_use use = {.kind = SL_USE_HOLDER};
     if (entry->d_name[0] == '.') continue;
+    if (sl_sysfs_device(directory, "dev", &use.device) != 0) continue;
     set_holder(&use, entry->d_name);
     snprintf(attribute, sizeof attribute, "%s/dev", entry->d_name);
     sl_sysfs_device(path, attribute, &use.holder_number);
@@ -38,15 +38,17 @@ static int add_holders(struct sl_uses *uses, const char *directory,
 /* A loop device that was set up over a block device: the kernel marks that
  * one in no other way, and lets it be opened exclusively. */
 static int add_loop(struct sl_uses *uses, const char *directory,
-                    const char *name, struct sl_device_number number) {
-  struct sl_use use = {.kind = SL_USE_LOOP, .holder_number = number};
-  struct sl_device_number of_node;
+                    const char *name) {
+  struct sl_use use = {.kind = SL_USE_LOOP};
+  struct sl_device_number of_node, number;
   struct sl_loop_file file;
   char text[SL_SYSFS_PATH_BYTES], node[SL_KERNEL_NAME_BYTES + 8];
 
-  if (sl_sysfs_text(directory, "loop/backing_file", text, sizeof text) <= 0) {
+  if (sl_sysfs_text(directory, "loop/backing_file", text, sizeof text) <= 0 ||
+      sl_sysfs_device(directory, "dev", &number) != 0) {
     return 0;
   }
+  use.holder_number = number;
   set_holder(&use, name);
   snprintf(node, sizeof node, "/dev/%.60s", name);
   if (sl_use_node(node, &of_node) && sl_same_device(of_node, number) &&
@@ -67,16 +69,12 @@ int sl_uses_add_stacked(struct sl_uses *uses, const struct sl_system *system) {
   DIR *list = opendir(path);
   if (!list) return -errno;
   while (code == 0 && (entry = readdir(list))) {
-    struct sl_device_number number;
     const char *name = entry->d_name;
     snprintf(below, sizeof below, "class/block/%.255s", name);
-    if (name[0] == '.' || sl_system_sysfs(system, below, path) != 0 ||
-        sl_sysfs_device(path, "dev", &number) != 0) {
-      continue;
-    }
-    code = add_holders(uses, path, number);
+    if (name[0] == '.' || sl_system_sysfs(system, below, path) != 0) continue;
+    code = add_holders(uses, path);
     if (code == 0 && strncmp(name, "loop", 4) == 0) {
-      code = add_loop(uses, path, name, number);
+      code = add_loop(uses, path, name);
     }
   }
   closedir(list);

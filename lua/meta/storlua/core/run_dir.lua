@@ -4,7 +4,7 @@
 
 local run_dir = {}
 
---- claim(path, resume) -> scratch, reused
+--- claim(path, resume) -> job, whose results are scratch, reused
 ---@param path string
 ---@param resume any
 function run_dir.claim(path, resume) end
