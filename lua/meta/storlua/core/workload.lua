@@ -11,6 +11,10 @@ function workload.check(spec) end
 --- engines() -> list of names
 function workload.engines() end
 
+--- probe(name) -> true | nil, message, code, …: whether the kernel has it
+---@param name string
+function workload.probe(name) end
+
 --- stamp_kernel([name]) -> name of the kernel in use; a name selects one, nil when this CPU or
 --- build lacks it. For benchmarks.
 ---@param name string
