@@ -215,7 +215,8 @@ function tests.the_null_engine_has_no_target()
   lu.assertNil(r.cache)
   lu.assertEquals(r.notes, {})
   if loop.is_virtual() then return end
-  for _, name in ipairs({ "psync", "sync", "vsync", "stdio", "mmap", "libaio", "posixaio", "null" }) do
+  for _, name in ipairs({ "psync", "sync", "vsync", "stdio", "mmap", "libaio", "posixaio",
+    "null" }) do
     lu.assertTableContains(workload.engines(), name)
   end
   lu.assertTrue(workload.try_engine("posixaio"))

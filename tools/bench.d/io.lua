@@ -15,6 +15,7 @@ local workload = require("storlua.workload")
 
 local MIB <const> = 1 << 20
 
+-- The first line of a file.
 local function line_of(path)
   local file = io.open(path)
   local text = file and file:read("l") or "unknown"
@@ -108,6 +109,11 @@ that is not installed is reported as not measured.]],
     print(("machine: %s"):format(line_of("/proc/version")))
     print(("load:    %s; %d rounds; storlua and its peers in turn"):format(
       line_of("/proc/loadavg"), opt.rounds))
+    local load, cpus = tonumber(line_of("/proc/loadavg"):match("^[%d.]+")),
+      tonumber(process.run { "nproc" }.stdout)
+    if load and load > cpus / 2 then
+      print("warning: the machine is busy; ratios are rough and absolute figures worthless")
+    end
     local ram <close> = prepare(opt.ram_dir, 256)
     local disk <close> = prepare(opt.dir, 256)
     local all, missed = {}, 0
