@@ -10,7 +10,7 @@ local COLUMNS = {
   "seq", "wall", "case_id", "round", "labels", "verdict", "reason", "direction", "engine", "order",
   "record_bytes", "operations", "bytes", "io_ns", "mib_s", "mb_s", "iops", "min_ns", "mean_ns",
   "p50_ns", "p99_ns", "p999_ns", "max_ns", "flush_ns", "total_ns", "errors", "bad_sectors",
-  "cold", "direct",
+  "cold", "direct", "notes",
 }
 
 local function cell(value)
@@ -45,6 +45,7 @@ local function row_of(fields, name, direction)
     flush_ns = name == "write" and result.flush and result.flush.ns or nil,
     total_ns = result.total_ns, errors = result.errors_total,
     bad_sectors = result.verify and result.verify.bad_sectors,
+    notes = result.notes and table.concat(result.notes, " "),
     cold = result.cache and result.cache.cold, direct = result.target and result.target.direct,
   }
   for _, key in ipairs { "min_ns", "mean_ns", "p50_ns", "p99_ns", "p999_ns", "max_ns" } do

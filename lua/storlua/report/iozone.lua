@@ -4,6 +4,7 @@
 
 local iozone_table = require("storlua.iozone_table")
 local live = require("storlua.report.live")
+local reader = require("storlua.report.reader")
 local results_of = require("storlua.iozone_results")
 
 local report = {}
@@ -56,15 +57,19 @@ local function open_table(self, plan)
   if plan.round then self.write(("loop_test: %d\n"):format(plan.round)) end
   put_lines(self.write, iozone_table.header(self.results))
   put_lines(self.write, iozone_table.head(plan))
+  -- what an earlier part of the run has measured
+  for _, row in ipairs(plan.rows) do
+    if is_whole(self.results, row) then put_row(self, row.size_bytes, row.record_bytes) end
+  end
 end
 
 function Table:event(fields)
   if fields.continued then return end
   if fields.kind == "x_iozone_plan" then
-    local again = self.results.plan and self.results.plan.round == fields.round
-    if not again then self:close() end
+    local going_on = self.open and self.results.plan.round == fields.round
+    if not going_on then self:close() end
     self.results:add(fields)
-    if not again then open_table(self, fields) end
+    if not going_on then open_table(self, fields) end
     return
   end
   local what, labels = self.results:add(fields)
@@ -78,6 +83,14 @@ end
 function Table:finish()
   self:close()
   if not self.results.plan then self.write("This run holds no matrix of iozone.\n") end
+end
+
+--- What the earlier parts of a run that goes on have measured.
+---@param directory string
+function Table:take_over(directory)
+  reader.read(directory, function(fields)
+    if fields.kind ~= "x_iozone_end" then self.results:add(fields) end
+  end)
 end
 
 local function new_table(write)
@@ -98,6 +111,7 @@ local function new_live(write, options)
   end)
   local show, finish = display.event, display.finish
   function display.event(self, fields, line)
+    if fields.kind == "start" and fields.resumed then rows:take_over(options.run_dir) end
     if fields.kind == "measure" and fields.verdict ~= "fail" then
       self.model:add(fields)
     else
