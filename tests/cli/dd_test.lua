@@ -1,0 +1,132 @@
+-- SPDX-License-Identifier: MIT
+--- Lines of dd as people have them in their articles, run as they stand.
+
+local cli_run = require("cli_run")
+local disk = require("disk")
+local lu = require("luaunit")
+local process = require("storlua.process")
+local throttle = require("throttle")
+
+local suite = {}
+
+local number = 0
+local function dd(place, line, first)
+  number = number + 1
+  local argv = { cwd = place.path, "-q", "--output", place.path .. "/run" .. number }
+  for word in (first or ""):gmatch("%S+") do argv[#argv + 1] = word end
+  argv[#argv + 1] = "dd.lua"
+  for word in line:gmatch("%S+") do argv[#argv + 1] = word end
+  local result = cli_run.run(argv)
+  result.run = place.path .. "/run" .. number
+  return result
+end
+
+local function assert_passed(result, ...)
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  for _, text in ipairs { ... } do lu.assertStrContains(result.stderr, text) end
+end
+
+function suite.test_the_article()
+  local place <close> = disk.file_system("ext4")
+  local line = "if=/dev/zero of=test bs=1M count=8 conv=fsync"
+  local write = dd(place, line)
+  assert_passed(write, "8+0 records in\n8+0 records out\n8388608 bytes (8.4 MB, 8.0 MiB) copied, ",
+    "does not compress")
+  lu.assertNotStrContains(write.stderr, "page cache")
+  local r = cli_run.events_of(write.run, "measure")[1].result
+  lu.assertEquals({ r.write.bytes, r.flush.count }, { 8 << 20, 1 })
+  -- Again, on a file that is ours.
+  assert_passed(dd(place, line))
+  assert_passed(dd(place, line .. " oflag=direct"), "8+0 records out")
+  local warm = dd(place, "if=test of=/dev/null bs=1M count=8 conv=fsync")
+  assert_passed(warm, "it does nothing for a read")
+  process.run { "cat", place.path .. "/test", stdout_path = "/dev/null" }
+  warm = dd(place, "if=test of=/dev/null bs=1M count=8")
+  assert_passed(warm, "8.4 MB of 8.4 MB were in the page cache: this line measures memory")
+  assert_passed(dd(place, "if=test of=/dev/null bs=1M --cold"), "cold read")
+  local direct = dd(place, "if=test of=/dev/null bs=1M iflag=direct")
+  assert_passed(direct, "8+0 records in")
+  lu.assertNotStrContains(direct.stderr, "page cache")
+  -- Beyond the end there is less to read; a part of a block is counted apart.
+  assert_passed(dd(place, "if=test of=/dev/null bs=3M count=99 skip=1"), "1+1 records in",
+    "5242880 bytes")
+end
+
+function suite.test_a_write_that_measures_the_cache_says_so()
+  local place <close> = disk.directory()
+  assert_passed(dd(place, "if=/dev/zero of=x bs=64K count=4"),
+    "nothing was flushed: this line measures the page cache")
+  assert_passed(dd(place, "if=/dev/urandom of=x bs=64K count=4 oflag=dsync"), "/dev/urandom")
+end
+
+function suite.test_files_of_others_are_not_replaced()
+  local place <close> = disk.directory()
+  process.run { "sh", "-c", "echo precious >" .. place.path .. "/x" }
+  local line = "if=/dev/zero of=x bs=4K count=2"
+  local refused = dd(place, line)
+  lu.assertEquals(refused.code, 2)
+  lu.assertStrContains(refused.stderr, "storlua did not write")
+  lu.assertEquals(process.run { "cat", place.path .. "/x" }.stdout, "precious\n")
+  assert_passed(dd(place, line .. " --overwrite"))
+  -- Now it is ours.
+  assert_passed(dd(place, line))
+  lu.assertEquals(dd(place, line .. " conv=excl").code, 2)
+  lu.assertEquals(dd(place, "if=/dev/zero of=y bs=4K count=2 conv=nocreat").code, 2)
+  lu.assertEquals(dd(place, "if=/dev/zero of=y bs=4K").code, 2)
+  lu.assertNil(io.open(place.path .. "/y"))
+end
+
+local function size(path) return process.run { "stat", "-c", "%s", path }.stdout:gsub("\n", "") end
+
+function suite.test_seek_and_notrunc()
+  local place <close> = disk.directory()
+  assert_passed(dd(place, "if=/dev/zero of=x bs=4K count=4"))
+  lu.assertEquals(size(place.path .. "/x"), "16384")
+  assert_passed(dd(place, "if=/dev/zero of=x bs=4K count=1 seek=1 conv=notrunc,fdatasync"))
+  lu.assertEquals(size(place.path .. "/x"), "16384")
+  assert_passed(dd(place, "if=/dev/zero of=x bs=4K count=2 seek=5 conv=notrunc"))
+  lu.assertEquals(size(place.path .. "/x"), "28672")
+  lu.assertEquals(dd(place, "if=/dev/zero of=x bs=4K count=2 seek=5").code, 2)
+  assert_passed(dd(place, "if=/dev/zero of=x bs=1000 count=3"), "3000 bytes (3.0 kB, 2.9 KiB)")
+  lu.assertEquals(size(place.path .. "/x"), "3000")
+  assert_passed(dd(place, "if=/dev/zero of=new bs=4K count=2 seek=1"))
+  assert_passed(dd(place, "if=new of=/dev/null bs=4K"), "are holes or unwritten extents")
+end
+
+function suite.test_a_device()
+  local loop <close> = disk.loop { size = "5M", name = "a b.img" }
+  local place <close> = disk.directory()
+  local line = ("if=/dev/zero of=%s bs=2M oflag=direct conv=fsync"):format(loop.device)
+  local refused = dd(place, line)
+  lu.assertEquals(refused.code, 5, refused.stdout)
+  local argv = { cwd = place.path, "--destroy", "loop:" .. loop.backing, "dd.lua" }
+  for word in line:gmatch("%S+") do argv[#argv + 1] = word end
+  local result
+  for _ = 1, 5 do
+    result = cli_run.run(argv)
+    if not result.stdout:find("%(losetup%) has it open") then break end
+  end
+  -- The end of the device is an end, not an error.
+  assert_passed(result, "2+1 records out", "5242880 bytes (5.2 MB, 5.0 MiB) copied")
+  assert_passed(dd(place, "if=" .. loop.device .. " of=/dev/null bs=1M"), "5+0 records in")
+  lu.assertEquals(dd(place, "if=/dev/zero of=/dev/storlua-none bs=1M count=1").code, 2)
+  lu.assertEquals(dd(place, "if=" .. loop.device .. " of=/dev/null bs=1M skip=5").code, 2)
+end
+
+function suite.test_progress_and_none()
+  local loop <close> = disk.loop { size = "24M" }
+  local place <close> = disk.directory()
+  local group <close> = throttle.device(loop.device, 10 << 20)
+  local result = process.try_run(group.wrap { cli_run.program, "-q", "--output",
+    place.path .. "/run", "dd.lua", "if=" .. loop.device, "of=/dev/null", "bs=1M", "iflag=direct",
+    "status=progress" })
+  lu.assertEquals(result.code, 0, result.stderr)
+  lu.assertStrContains(result.stderr, "\r")
+  local seconds = tonumber(result.stderr:match("24%+0 records out\n.-copied, (%S+) s"))
+  lu.assertTrue(seconds > 24 / 10 / 1.25, result.stderr)
+  local none = dd(place, "if=" .. loop.device .. " of=/dev/null bs=1M status=none")
+  assert_passed(none)
+  lu.assertNotStrContains(none.stderr, "records")
+end
+
+return suite
