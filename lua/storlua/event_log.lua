@@ -47,10 +47,12 @@ end
 ---@param options table directory, limit_bytes, resume, seq (of the last event there)
 ---@return storlua.EventLog
 function event_log.open(options)
-  local handle = errors.check(core.open {
+  local handle, message = core.open {
     directory = options.directory, limit_bytes = options.limit_bytes, resume = options.resume,
     stuck_ns = math.ceil(event_log.stuck_seconds * 1e9),
-  })
+  }
+  -- nothing has begun: whoever called can choose another place
+  if not handle then errors.raise("USAGE", "%s", message) end
   local state = handle:state()
   local self = setmetatable({
     handle = handle, directory = options.directory, seq = options.seq or 0, waiting = {},

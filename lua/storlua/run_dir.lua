@@ -10,18 +10,25 @@ local run_dir = {}
 ---@field path string
 ---@field lock userdata
 
+-- Passes on what a call gave; without a place for results nothing can begin.
+local function usable(result, message)
+  if result == nil then
+    errors.raise("USAGE", "no place for the results: %s; --output DIR puts them elsewhere", message)
+  end
+  return result
+end
+
 local function lock(path)
   local held, message, code, fields = core.lock(path .. "/lock")
-  if held then return { path = path, lock = held } end
   if code == "EAGAIN" then
     errors.raise("USAGE", "%s is in use by another run (%s)", path, fields.hint or "still running")
   end
-  error(errors.from_core(message, code, fields), 0)
+  return { path = path, lock = usable(held, message) }
 end
 
 local function take(path)
-  errors.check(core.make(path))
-  if errors.check(core.is_empty(path)) then return lock(path) end
+  usable(core.make(path))
+  if usable(core.is_empty(path)) then return lock(path) end
   local taken = lock(path) -- says so when another run works there
   taken.lock:release()
   local log = io.open(path .. "/events.jsonl", "r")
@@ -36,9 +43,9 @@ end
 ---@return storlua.RunDir
 function run_dir.create(script, output)
   if output then return take(output) end
-  errors.check(core.make("results"))
+  usable(core.make("results"))
   local prefix = "results/" .. script:gsub("[^%w_.-]", "_") .. "-"
-  local n = errors.check(core.make_numbered(prefix))
+  local n = usable(core.make_numbered(prefix))
   return lock(prefix .. n)
 end
 
