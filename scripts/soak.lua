@@ -141,7 +141,11 @@ what the last completed flush promised.]],
     if file and opt.keep then file:keep("kept by --keep") end
     if file then plan.keep = function(reason) file:keep(reason) end end
     local watchers <close> = task.scope()
-    if not rehearsal then watch.device(t, watchers, plan.path) end
+    if rehearsal then
+      t:not_measured("kernel.errors", "a rehearsal has no device")
+    else
+      watch.device(t, watchers, plan.path)
+    end
 
     if t.resume then soak.verify_promises(t, plan) end
     local seconds = total_seconds(opt)

@@ -203,6 +203,13 @@ function Metrics:value(name, statistic, elapsed_ns)
   return metric and metric:statistic(statistic)
 end
 
+--- True when something was sampled or counted under the name, be it 0.
+---@param name string
+---@return boolean
+function Metrics:has(name)
+  return self.samples[name] ~= nil or self.counters[name] ~= nil
+end
+
 --- Sampled metrics by name for the summary.
 ---@return table<string, table>
 function Metrics:summary()

@@ -93,6 +93,16 @@ function threshold.judge(rule, metrics, elapsed_ns)
            text = text }
 end
 
+--- What stands for the judgement of a metric that cannot be had.
+---@param rule storlua.Threshold
+---@param reason string
+---@return table judged fields of a threshold event
+function threshold.not_judged(rule, reason)
+  return { metric = rule.metric, statistic = rule.statistic, operator = rule.operator,
+           limit = rule.limit, value = event.null, ok = event.null,
+           text = ("%s: not judged (%s)"):format(rule.text, reason) }
+end
+
 --- True when a rule that may abort the run is broken now. A metric that has no
 --- data yet does not break it.
 ---@param rule storlua.Threshold

@@ -43,6 +43,7 @@ function watch.device(t, scope, path)
   local log, reason = kernel_log.open(found)
   if not log then
     t:note("kernel_log", "not watched: " .. reason)
+    t:not_measured("kernel.errors", "the kernel log is not watched")
   else
     t:count("kernel.errors", nil, 0)
     scope:spawn("kernel log", function()

@@ -5,9 +5,16 @@ local cli_run = require("cli_run")
 local disk = require("disk")
 local lu = require("luaunit")
 local procedure_run = require("procedure_run")
+local process = require("storlua.process")
 
 local expect = procedure_run.expect
 local test = {}
+
+local function event_of(events, kind)
+  for _, one in ipairs(events) do
+    if one.kind == kind then return one end
+  end
+end
 
 function test.test_checks_and_measures_decide()
   local v, result = expect("passed", 0, [[
@@ -78,6 +85,40 @@ function test.test_thresholds_without_data_fail_and_counters_start_at_zero()
     task.sleep(30) ]],
     'thresholds = { { metric = "disk.celsius", rule = "max < 85", abort = true } },')
   lu.assertStrContains(v.reasons[1], "disk.celsius max < 85: 90")
+end
+
+function test.test_what_cannot_be_measured_is_neither_passed_nor_failed()
+  local rules = 'thresholds = { "kernel.errors count == 0" },'
+  local body = 't:measure("w", NULL) t:not_measured("kernel.errors", "no kernel log")'
+  local _, result = expect("passed", 0, body, rules)
+  local one = event_of(result.events, "threshold")
+  lu.assertEquals({ one.ok, one.value }, {})
+  lu.assertStrContains(result.stdout, "-     threshold kernel.errors count == 0: not judged (no ")
+  -- what was counted all the same is judged
+  expect("failed", 1, body .. ' t:count("kernel.errors", "I/O error")', rules)
+  -- and alone it is not enough
+  local v = expect("failed", 1, 't:not_measured("kernel.errors", "no kernel log")', rules)
+  lu.assertEquals(v.reasons[1], "nothing was checked")
+  v = expect("failed", 1, "", rules)
+  lu.assertEquals(v.reasons[1], "nothing was checked")
+end
+
+function test.test_a_run_that_was_refused_judges_no_threshold()
+  local _, result = expect("usage", 2, 'storlua.usage("not so")',
+    'thresholds = { "kernel.errors count == 0" },')
+  lu.assertNil(event_of(result.events, "threshold"))
+end
+
+function test.test_no_place_for_the_results_is_a_usage_error()
+  local place <close> = procedure_run.place("")
+  local full <close> = disk.file_system("tmpfs", { size = "64k" })
+  process.try_run { "dd", "status=none", "if=/dev/zero", "of=" .. full.path .. "/other" }
+  for _, output in ipairs { "/proc/storlua", full.path .. "/run" } do
+    local result = procedure_run.run(place, { output = output })
+    lu.assertEquals(result.code, 2, result.stderr)
+    lu.assertStrContains(result.stderr, "--output DIR puts")
+    lu.assertNotStrContains(result.stderr, "traceback")
+  end
 end
 
 function test.test_os_exit_still_gets_a_verdict()

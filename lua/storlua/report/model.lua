@@ -2,6 +2,8 @@
 --- What the events of a run add up to, in bounded memory: the ground that the
 --- text, JUnit and live reports stand on.
 
+local event = require("storlua.event")
+
 local model = {
   cases_max = 5000,
   kept_max = 20, -- kernel lines, errors and the like
@@ -124,7 +126,17 @@ function kinds.kernel(self, fields)
   keep(self.kernel, fields)
 end
 
-function kinds.threshold(self, fields) self.thresholds[#self.thresholds + 1] = fields end
+-- A null of an event that was read back is nil, of a live one it is not.
+local function known(value)
+  if value ~= event.null then return value end
+end
+
+function kinds.threshold(self, fields)
+  self.thresholds[#self.thresholds + 1] = {
+    text = fields.text, metric = fields.metric, statistic = fields.statistic,
+    value = known(fields.value), ok = known(fields.ok),
+  }
+end
 function kinds.note(self, fields) self.notes[fields.key or "?"] = fields.value end
 function kinds.error(self, fields) keep(self.errors, fields) end
 function kinds.stuck(self, fields) keep(self.stuck, fields) end

@@ -59,7 +59,8 @@ end
 
 local function add_thresholds(add, m)
   for _, one in ipairs(m.thresholds) do
-    add(("  %s  threshold %s"):format(one.ok and "ok  " or "FAIL", format.line(one.text)))
+    local word = one.ok and "ok  " or one.ok == nil and "-   " or "FAIL"
+    add(("  %s  threshold %s"):format(word, format.line(one.text)))
   end
 end
 

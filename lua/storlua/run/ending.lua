@@ -70,23 +70,44 @@ local function report_cleanups(self)
   end
 end
 
+local function judge_threshold(recorder, rule)
+  local reason = recorder.not_measured[rule.metric]
+  if reason and not recorder.metrics:has(rule.metric) then
+    return threshold.not_judged(rule, reason)
+  end
+  return threshold.judge(rule, recorder.metrics, recorder:elapsed_ns())
+end
+
 local function judge_thresholds(self)
-  local judged = event.list {}
+  local judged, findings = event.list {}, self.recorder.findings
+  -- nothing has happened that could be judged
+  if findings.usage[1] or findings.refused[1] then return judged end
   for i, rule in ipairs(self.rules) do
-    local one = threshold.judge(rule, self.recorder.metrics, self.recorder:elapsed_ns())
+    local one = judge_threshold(self.recorder, rule)
     judged[i] = one
     -- a run that was stopped is not blamed for what it did not come to
     local excused = scheduler.stopped_by and one.value == event.null
-    if not one.ok and not excused then self.recorder:find("failed", "threshold " .. one.text) end
+    if one.ok == false and not excused then
+      self.recorder:find("failed", "threshold " .. one.text)
+    end
     write(self, "threshold", one)
   end
   return judged
 end
 
--- A run that looked at nothing did not pass.
+local function has_judged_a_rule(self)
+  for _, rule in ipairs(self.rules) do
+    if self.recorder.metrics:has(rule.metric) then return true end
+  end
+  return false
+end
+
+-- A run that looked at nothing did not pass; neither is a counter that nobody
+-- counted a look at anything.
 local function require_substance(self)
   local totals, findings = self.recorder.totals, self.recorder.findings
-  if totals.checks + totals.measures + #self.rules > 0 or self.procedure.informational then
+  if totals.checks + totals.measures > 0 or has_judged_a_rule(self)
+    or self.procedure.informational then
     return
   end
   if findings.skipped[1] or findings.usage[1] or findings.refused[1] or findings.raised[1]

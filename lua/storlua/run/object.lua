@@ -202,6 +202,16 @@ function Run:count(metric, text, n)
   self.recorder:count(metric, text, n)
 end
 
+--- Says that a metric cannot be had here. Without any data its thresholds are
+--- then "not judged", which neither passes nor fails.
+---@param metric string
+---@param reason string
+function Run:not_measured(metric, reason)
+  check_metric("not_measured", metric)
+  if type(reason) ~= "string" then error("t:not_measured: the reason is a text", 2) end
+  self.recorder.not_measured[metric] = reason
+end
+
 --- Puts something into the summary.
 ---@async
 ---@param key string
