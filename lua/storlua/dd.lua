@@ -113,7 +113,8 @@ end
 local function say_read(t, opt, result)
   local cache, direct = result.cache, result.target.direct
   if opt.conv.fsync or opt.conv.fdatasync then
-    say(t, "dd.flush", "conv=fsync syncs the output, which is /dev/null: it does nothing for a read")
+    say(t, "dd.flush", "conv=fsync syncs the output, which is /dev/null: it does nothing for a "
+      .. "read")
   end
   if direct then return end
   local resident = cache.resident_before_bytes

@@ -91,10 +91,7 @@ function procedure_command.main(self, found, call)
     for _, id in ipairs(self:cases_for(opt)) do print(id) end
     return 0
   end
-  if self.tool then
-    self.run(nil, opt)
-    return 0
-  end
+  if self.tool then return self.run(nil, opt) or 0 end
   local settings = run_options.settings(run)
   local board = require("storlua.board").select(run.board, found.dir)
   settings.board, settings.board_name = board, board.name
