@@ -40,10 +40,11 @@ Matrix.__index = Matrix
 Matrix.__name = "storlua.IozoneMatrix"
 
 --- "iozone.65536k.4k.write"; sizes that are no whole KiB end in b.
-local function case_id(prefix, size, record, column)
+local function case_id(prefix, size, record, column, streams)
   local function text(bytes)
     return bytes % 1024 == 0 and ("%dk"):format(bytes // 1024) or ("%db"):format(bytes)
   end
+  if streams then prefix = ("%s.t%d"):format(prefix, streams) end
   return ("%s.%s.%s.%s"):format(prefix, text(size), text(record), column.id)
 end
 
@@ -61,13 +62,22 @@ local function base_spec(o, size, record, column)
   return spec
 end
 
+-- Streams have a file each, and a common start and, unless told otherwise, end.
+local function add_streams(o, spec, streams)
+  spec.path = o.files[1]
+  if streams == 1 then return end
+  spec.streams, spec.stonewall = streams, not o.no_stonewall
+  spec.paths = table.move(o.files, 1, streams, 1, {})
+end
+
 -- The tail that is no whole record is part of every order.
-local function cell_of(o, size, record, column)
+local function cell_of(o, size, record, column, streams)
   local spec = base_spec(o, size, record, column)
   local records = (size + record - 1) // record
   local cell = {
-    case_id = case_id(o.prefix or "iozone", size, record, column), size_bytes = size,
+    case_id = case_id(o.prefix or "iozone", size, record, column, streams), size_bytes = size,
     record_bytes = record, records = records, bytes = size, column = column, spec = spec,
+    streams = streams,
   }
   if column.new_file then
     spec.truncate, spec.size_bytes, spec.range_bytes = true, size, nil
@@ -88,6 +98,10 @@ local function cell_of(o, size, record, column)
     -- Always flushed: without include_flush that time is not in the rate, but
     -- no test begins with the dirty pages of the one before.
     spec.flush = "end"
+  end
+  if streams then
+    add_streams(o, spec, streams)
+    cell.bytes = cell.bytes * streams
   end
   return cell
 end
@@ -112,6 +126,19 @@ local function to_bytes(what, values)
   return list
 end
 
+-- In throughput mode a row for each number of streams.
+local function rows_of(o, shape)
+  if not o.streams or not o.streams[1] then return shape.rows end
+  local rows = {}
+  for _, row in ipairs(shape.rows) do
+    for _, streams in ipairs(o.streams) do
+      rows[#rows + 1] = { size_bytes = row.size_bytes, record_bytes = row.record_bytes,
+                          streams = streams }
+    end
+  end
+  return rows
+end
+
 local function fill(self, o, shape, columns, engines)
   for _, gap in ipairs(shape.skipped) do
     for _, column in ipairs(columns) do
@@ -121,11 +148,11 @@ local function fill(self, o, shape, columns, engines)
       }
     end
   end
-  for _, row in ipairs(shape.rows) do
+  for _, row in ipairs(rows_of(o, shape)) do
     row.cells = {}
     for _, column in ipairs(columns) do
       local reason = skip_reason(o, column, engines)
-      local cell = cell_of(o, row.size_bytes, row.record_bytes, column)
+      local cell = cell_of(o, row.size_bytes, row.record_bytes, column, row.streams)
       if reason then
         self.skipped[#self.skipped + 1] = { case_id = cell.case_id, reason = reason }
       else
@@ -155,7 +182,8 @@ end
 ---@param o table path; sizes, records (lists of bytes or texts), or auto with min_size, max_size,
 --- min_record, max_record, multiplier, no_crossover; tests (numbers or names), no_retest; engine,
 --- queue_depth, map_sync; direct, open_sync ("none", "data", "full"), sync_reads, cold;
---- include_flush, include_close, unit ("kb_s", "ops_s", "us_op"); stride (records), stamp
+--- include_flush, include_close, unit ("kb_s", "ops_s", "us_op"); stride (records), stamp;
+--- streams (list of counts) with files (one for each stream) and no_stonewall
 ---@return storlua.IozoneMatrix
 function iozone.matrix(o)
   if type(o.path) ~= "string" or o.path == "" then error("iozone.matrix: path is missing", 2) end
@@ -181,6 +209,14 @@ end
 --- The largest file of the matrix.
 ---@return integer bytes
 function Matrix:largest_bytes() return self.rows[#self.rows].size_bytes end
+
+--- The files under test.
+---@return string[]
+function Matrix:paths()
+  local o = self.options
+  if not o.streams or not o.streams[1] then return { o.path } end
+  return table.move(o.files, 1, math.max(table.unpack(o.streams)), 1, {})
+end
 
 --- True when some cell writes.
 ---@return boolean

@@ -5,6 +5,7 @@
 
 local flags = require("storlua.iozone_flags")
 local nearest = require("storlua.nearest")
+local rules = require("storlua.iozone_rules")
 local tests = require("storlua.iozone_tests")
 local words = require("storlua.iozone_words")
 
@@ -137,7 +138,7 @@ end
 
 local function new_options()
   return { sizes = {}, records = {}, tests = {}, streams = {}, files = {}, flag_words = {},
-           said = {}, path = "iozone.tmp", unit = "kb_s" }
+           said = {}, path = rules.default_path, unit = "kb_s" }
 end
 
 --- Reads a command line; raises an error with the code "USAGE".
@@ -157,7 +158,7 @@ function arguments.parse(argv)
     end
     at = at + 1
   end
-  require("storlua.iozone_rules").apply(opt)
+  rules.apply(opt)
   opt.command = words.join(argv)
   return opt
 end

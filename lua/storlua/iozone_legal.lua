@@ -60,13 +60,23 @@ function Content:spec_of(cell, stamp)
   return spec
 end
 
+-- Some stream ended because another one was done.
+local function was_cut(result)
+  for _, one in ipairs(result and result.streams or {}) do
+    if one["end"] == "stonewall" then return true end
+  end
+  return false
+end
+
 --- Takes over what a cell has done to the file.
 ---@param cell storlua.IozoneCell
 ---@param complete boolean it came to its end
-function Content:done(cell, complete)
+---@param result? table
+function Content:done(cell, complete, result)
   local operation = cell.spec.operation
   if operation == "read" then return end
-  if not complete then
+  local cut = was_cut(result)
+  if not complete or cut and cell.column.new_file then
     self.size_bytes = 0
     return
   end
@@ -74,8 +84,9 @@ function Content:done(cell, complete)
   self.generation = before + (cell.column.hot and cell.records or 1)
   local now = { min = self.generation, max = self.generation }
   if cell.column.hot then
+    if cut then now.min = before + 1 end
     self.first, self.record_bytes = now, cell.record_bytes
-  elseif operation == "mixed" then
+  elseif operation == "mixed" or cut then
     -- which records it wrote is not asked: each holds the old or the new one
     local rest, first = self.rest, self.record_bytes > 0 and self.first or self.rest
     self.rest = { min = rest.min, max = now.max }

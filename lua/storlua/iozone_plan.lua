@@ -71,7 +71,8 @@ local function rows_of(matrix)
   for i, row in ipairs(matrix.rows) do
     local ids = event.list {}
     for j, cell in ipairs(row.cells) do ids[j] = cell.column.id end
-    rows[i] = { size_bytes = row.size_bytes, record_bytes = row.record_bytes, columns = ids }
+    rows[i] = { size_bytes = row.size_bytes, record_bytes = row.record_bytes, columns = ids,
+                streams = row.streams }
   end
   return rows
 end
@@ -94,9 +95,11 @@ local function fields_of(self)
   local cache_kib, line_bytes = plan.processor_cache()
   return {
     round = self.round, began = os.date("!%Y-%m-%d %H:%M:%S UTC"),
-    command = o.command or event.null, path = o.path, unit = o.unit or "kb_s",
+    command = o.command or event.null, path = table.concat(m:paths(), " "), unit = o.unit or "kb_s",
     include_flush = o.include_flush or false, include_close = o.include_close or false,
-    queue_depth = o.queue_depth or 1, matrices = o.matrices or false, columns = columns,
+    queue_depth = o.queue_depth or 1, matrices = o.matrices or false,
+    throughput = m.rows[1].streams ~= nil, show_streams = o.show_streams or false,
+    columns = columns,
     rows = rows_of(m), sizes = in_use(m, m.sizes, "size_bytes"),
     records = in_use(m, m.records, "record_bytes"),
     cells = m.cells, bytes_written = m.bytes_written, bytes_read = m.bytes_read,
@@ -137,12 +140,12 @@ function plan.done_before(self)
   for _, row in ipairs(self.matrix.rows) do
     local whole = true
     for _, cell in ipairs(row.cells) do whole = whole and cells[cell.case_id] ~= nil end
-    if whole then done[results_of.key(row.size_bytes, row.record_bytes)] = true end
+    if whole then done[results_of.key(row)] = true end
   end
   self.earlier = {}
   for _, fields in ipairs(kept) do
     local labels = fields.labels
-    if done[results_of.key(labels.size_bytes, labels.record_bytes)] then
+    if done[results_of.key(labels)] then
       self.earlier[#self.earlier + 1] = fields
     end
   end

@@ -16,8 +16,7 @@ local function usage(format, ...) errors.raise("USAGE", format, ...) end
 local function folder_of(path) return path:match("^(.*/)[^/]*$") or "." end
 
 -- A file of somebody's that is only read is not harmed: no test writes.
-local function check_existing(o, matrix, stat)
-  local path = o.path
+local function check_existing(o, path, matrix, stat)
   if stat.is_directory then
     usage("%s is a directory: name a file in it with -f", path)
   elseif stat.kind == "block" then
@@ -42,19 +41,30 @@ local function room_of(folder, mount)
   return mount.type == "ramfs" and memory or math.min(bytes, memory)
 end
 
-local function check_room(o, matrix, folder, mount, replaced_bytes)
+-- All files that lie on one file system, at their largest.
+local function check_room(o, matrix, files)
   if o.ignore_space then return end
-  local room, need = room_of(folder, mount) + replaced_bytes, matrix:largest_bytes()
-  if need <= room then return end
-  usage("%s has room for %s, the largest file of the matrix needs %s (-g or -s makes it smaller, "
-    .. "--ignore-space tries it)", folder, quantity.size_text(room), quantity.size_text(need))
+  local need, room, folders = {}, {}, {}
+  for _, file in ipairs(files) do
+    local dev = fs.stat(file.folder).dev
+    room[dev] = room[dev] or room_of(file.folder, file.mount)
+    room[dev] = room[dev] + (file.existing and file.existing.allocated_bytes or 0)
+    need[dev], folders[dev] = (need[dev] or 0) + matrix:largest_bytes(), file.folder
+  end
+  for dev, bytes in pairs(need) do
+    if bytes > room[dev] then
+      usage("%s has room for %s, the largest files of the matrix need %s (-g or -s makes them "
+        .. "smaller, --ignore-space tries it)", folders[dev], quantity.size_text(room[dev]),
+        quantity.size_text(bytes))
+    end
+  end
 end
 
-local function check_memory_target(o, mount)
+local function check_memory_target(o, path, mount)
   if not o.direct or not mount then return end
   if mount.type == "tmpfs" or mount.type == "ramfs" then
     usage("-I: %s lies on %s, which is memory: there is no direct I/O past the cache; "
-      .. "leave -I out to measure memory", o.path, mount.type)
+      .. "leave -I out to measure memory", path, mount.type)
   end
 end
 
@@ -70,9 +80,9 @@ local function direct_unit(path)
   return result.target.offset_align or 1
 end
 
-local function check_alignment(o, matrix)
+local function check_alignment(o, path, matrix)
   if not o.direct then return end
-  local unit = direct_unit(o.path)
+  local unit = direct_unit(path)
   for _, row in ipairs(matrix.rows) do
     local bad = row.record_bytes % unit ~= 0 and "records of " .. row.record_bytes
       or row.size_bytes % unit ~= 0 and "a file of " .. row.size_bytes
@@ -83,15 +93,14 @@ local function check_alignment(o, matrix)
   end
 end
 
-local function check_folder(o, folder, mount)
+local function check_folder(path, folder, mount)
   local stat, err = fs.try_stat(folder)
-  if not stat then usage("%s: %s", o.path, err.message) end
+  if not stat then usage("%s: %s", path, err.message) end
   if not stat.is_directory then usage("%s is not a directory", folder) end
   if mount and mount.type == "devtmpfs" then
-    usage("%s: there is no such device, and no file is created in /dev", o.path)
+    usage("%s: there is no such device, and no file is created in /dev", path)
   end
-  local space = fs.space(folder)
-  if space.is_read_only then usage("%s is on a read-only file system", o.path) end
+  if fs.space(folder).is_read_only then usage("%s is on a read-only file system", path) end
   if not fs.is_writable(folder) then usage("%s: no permission to make files there", folder) end
 end
 
@@ -107,37 +116,48 @@ function preflight.check_output(path)
   fs.try_remove(probe)
 end
 
----@class storlua.IozonePlace
+---@class storlua.IozoneTarget
+---@field path string
+---@field folder string
 ---@field mount? table
----@field reads_only boolean the file exists and is only read
----@field replaces boolean the file exists and may be removed: --overwrite
+---@field existing? storlua.Stat
+---@field reads_only boolean it exists, is somebody's, and is only read
+---@field replaces boolean it exists and may be removed: --overwrite
 ---@field rated_write_bytes? integer what the medium may be written in its life
 
---- Checks the place of a matrix. Raises an error with the code "USAGE".
+local function target_of(t, matrix, path)
+  local folder = folder_of(path)
+  local existing, err = fs.try_stat(path)
+  if not existing and err.code ~= "ENOENT" then usage("%s", err.message) end
+  local mine = t.resume ~= nil or fs.exists(path .. ".owner")
+  if existing and not mine then check_existing(matrix.options, path, matrix, existing) end
+  local found = device.try_of_path(folder)
+  local mount = found and found.mount
+  check_memory_target(matrix.options, path, mount)
+  local reads_only = existing ~= nil and not mine and not matrix:writes()
+  if not reads_only then check_folder(path, folder, mount) end
+  local role = found and t.board and t.board:role_of(found)
+  return {
+    path = path, folder = folder, mount = mount, existing = existing, reads_only = reads_only,
+    replaces = existing ~= nil and not mine and not reads_only,
+    rated_write_bytes = role and t.board.roles[role].rated_write,
+  }
+end
+
+--- Checks the files of a matrix. Raises an error with the code "USAGE".
 ---@async
 ---@param t storlua.Run
 ---@param matrix storlua.IozoneMatrix
----@return storlua.IozonePlace
+---@return storlua.IozoneTarget[]
 function preflight.check(t, matrix)
-  local o = matrix.options
-  local folder = folder_of(o.path)
-  local existing, err = fs.try_stat(o.path)
-  if not existing and err.code ~= "ENOENT" then usage("%s", err.message) end
-  local mine = t.resume or fs.exists(o.path .. ".owner")
-  if existing and not mine then check_existing(o, matrix, existing) end
-  local found = device.try_of_path(folder)
-  local mount = found and found.mount
-  check_memory_target(o, mount)
-  local reads_only = existing ~= nil and not mine and not matrix:writes()
-  if not reads_only then
-    check_folder(o, folder, mount)
-    check_room(o, matrix, folder, mount, existing and existing.allocated_bytes or 0)
-    check_alignment(o, matrix)
+  local targets, written = {}, {}
+  for i, path in ipairs(matrix:paths()) do
+    targets[i] = target_of(t, matrix, path)
+    if not targets[i].reads_only then written[#written + 1] = targets[i] end
   end
-  local role = found and t.board and t.board:role_of(found)
-  return { mount = mount, reads_only = reads_only,
-           replaces = existing ~= nil and not mine and not reads_only,
-           rated_write_bytes = role and t.board.roles[role].rated_write }
+  check_room(matrix.options, matrix, written)
+  for _, target in ipairs(written) do check_alignment(matrix.options, target.path, matrix) end
+  return targets
 end
 
 return preflight

@@ -12,6 +12,7 @@ local results = {}
 ---@field cached boolean it says how fast memory is, not the medium
 ---@field failed boolean
 ---@field reason? string why it failed
+---@field streams? table of throughput mode, see storlua.iozone_streams
 
 ---@class storlua.IozoneResults
 ---@field plan? table the event x_iozone_plan of this round
@@ -71,6 +72,17 @@ local function exact_kb_s(ns, bytes)
   return UNITS.kb_s(ns, bytes)
 end
 
+--- A rate in the unit of the plan.
+---@param plan table
+---@param ns integer
+---@param bytes integer
+---@param operations integer
+---@return number
+function results.rate(plan, ns, bytes, operations)
+  if plan.unit == "kb_s" then return exact_kb_s(ns, bytes) end
+  return UNITS[plan.unit](ns, bytes, operations)
+end
+
 --- True when the number of a cell is that of the page cache.
 ---@param plan table
 ---@param column storlua.IozoneColumn
@@ -92,19 +104,20 @@ local function value_of(plan, column, fields)
   one.cached = results.is_cached(plan, column, fields.spec or {}, result)
   local ns, bytes, operations = results.timed(plan, result)
   if failed or not ns or operations == 0 then return one end
-  if plan.unit == "kb_s" then
-    one.value = exact_kb_s(ns, bytes)
-  else
-    one.value = UNITS[plan.unit](ns, bytes, operations)
+  one.value = results.rate(plan, ns, bytes, operations)
+  if plan.throughput then
+    one.streams = require("storlua.iozone_streams").summary(plan, result)
+    one.value = one.streams.parent
   end
   return one
 end
 
 --- The key of a row in `values`.
----@param size_bytes integer
----@param record_bytes integer
+---@param row table size_bytes, record_bytes, streams
 ---@return string
-function results.key(size_bytes, record_bytes) return size_bytes .. " " .. record_bytes end
+function results.key(row)
+  return ("%d %d %d"):format(row.size_bytes, row.record_bytes, known(row.streams) or 0)
+end
 
 local kinds = {}
 
@@ -127,7 +140,7 @@ function kinds.measure(self, fields)
   local labels, plan = known(fields.labels) or {}, self.plan
   local column = plan and labels.column and tests.column(labels.column)
   if not column or labels.round ~= plan.round then return end
-  local key = results.key(labels.size_bytes, labels.record_bytes)
+  local key = results.key(labels)
   local row = self.values[key] or {}
   self.values[key] = row
   if not row[column.id] then self.measured = self.measured + 1 end
@@ -155,9 +168,11 @@ end
 ---@param size_bytes integer
 ---@param record_bytes integer
 ---@param column string
+---@param streams? integer
 ---@return storlua.IozoneValue|nil
-function Results:at(size_bytes, record_bytes, column)
-  local row = self.values[results.key(size_bytes, record_bytes)]
+function Results:at(size_bytes, record_bytes, column, streams)
+  local row = self.values[results.key { size_bytes = size_bytes, record_bytes = record_bytes,
+                                        streams = streams }]
   return row and row[column]
 end
 

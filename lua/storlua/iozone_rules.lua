@@ -4,7 +4,7 @@
 local tests = require("storlua.iozone_tests")
 local words = require("storlua.iozone_words")
 
-local rules = {}
+local rules = { default_path = "iozone.tmp" }
 
 local usage = words.usage
 
@@ -73,6 +73,22 @@ local function engines(opt)
   end
 end
 
+-- Throughput mode takes one size and one record, and files of its own.
+local function check_throughput(opt)
+  local only_auto = opt.auto and "-a" or opt.min_size and "-n" or opt.max_size and "-g"
+    or opt.min_record and "-y" or opt.max_record and "-q"
+  if only_auto then
+    usage("%s and -t: throughput mode has one file size and one record size", only_auto)
+  end
+  if #opt.sizes > 1 then usage("-s: throughput mode has one file size") end
+  if #opt.records > 1 then usage("-r: throughput mode has one record size") end
+  if opt.path ~= rules.default_path then usage("-f and -t: -F names the files of the streams") end
+  if opt.remount then usage("-U and -t: the streams share the file system; remount by hand") end
+  if opt.unit == "us_op" then
+    usage("-N and -t: throughput is given in kB/s or, with -O, in operations per second")
+  end
+end
+
 local function throughput(opt)
   local low, high = opt.min_streams, opt.max_streams
   if low or high then
@@ -85,16 +101,37 @@ local function throughput(opt)
     if only then usage("%s is for throughput mode: add -t or -l and -u", only) end
     return
   end
-  usage("-t: throughput mode is not in this build")
+  check_throughput(opt)
+  local most, seen, counts = math.max(table.unpack(opt.streams)), {}, {}
+  for _, n in ipairs(opt.streams) do
+    if not seen[n] then counts[#counts + 1] = n end
+    seen[n] = true
+  end
+  opt.streams = counts
+  if most > 1024 then usage("-t: at most 1024 streams") end
+  if opt.files[1] and #opt.files < most then
+    usage("-F: %d names for %d streams", #opt.files, most)
+  end
+  for i = #opt.files + 1, opt.files[1] and 0 or most do
+    opt.files[i] = ("iozone.DUMMY.%d"):format(i - 1)
+  end
+  seen = {}
+  for _, name in ipairs(opt.files) do
+    if seen[name] then usage("-F: %s is named twice", name) end
+    seen[name] = true
+  end
+  if not opt.tests[1] then
+    opt.tests = table.move(tests.of_streams, 1, #tests.of_streams, 1, {})
+  end
 end
 
 --- Completes the options; raises an error with the code "USAGE".
 ---@param opt table of storlua.iozone_arguments
 function rules.apply(opt)
+  throughput(opt)
   shorthand(opt)
   ranges(opt)
   engines(opt)
-  throughput(opt)
 end
 
 return rules

@@ -18,7 +18,7 @@ local SLOWEST_OPERATION_NS = 30000000000 -- longer is a stall, not a speed
 local function labels_of(self, cell)
   return {
     column = cell.column.id, size_bytes = cell.size_bytes, record_bytes = cell.record_bytes,
-    round = self.round,
+    round = self.round, streams = cell.streams,
   }
 end
 
@@ -66,7 +66,7 @@ local function measure(self, cell)
     and not (result.verify and result.verify.bad_sectors > 0)
   self.running, self.accounted = nil, self.accounted + 1
   self.estimate:add(cell, math.max(1, loop.now_ns() - begin_ns))
-  self.content:done(cell, complete)
+  self.content:done(cell, complete, result)
   plan_of.write_cpu(self, cell, begin_ns, begin_cpu)
   check_stall(self, cell, result)
   self.results:add { kind = "measure", case_id = cell.case_id, labels = labels, spec = spec,
@@ -87,6 +87,7 @@ local function prepare(self, cell)
     spec = { path = self.options.path, operation = "write", order = "sequential",
              record_bytes = math.min(cell.size_bytes, 1 << 20), truncate = true,
              size_bytes = cell.size_bytes, flush = "end" } }
+  for _, key in ipairs { "path", "paths", "streams" } do writer.spec[key] = cell.spec[key] end
   local spec = self.content:spec_of(writer, self.options.stamp)
   local result = self.t:measure(writer.case_id, spec, {
     labels = { preparation = true, round = self.round } })
@@ -98,6 +99,8 @@ end
 -- A failed cell ends the matrix, unless told to go on: then only its row.
 local function run_row(self, at)
   local row = self.matrix.rows[at]
+  -- more streams have more files: those that are new hold nothing yet
+  if row.streams then self.content.size_bytes = 0 end
   for i, cell in ipairs(row.cells) do
     if self.stopped then
       skip(self, cell, self.stopped)
@@ -113,7 +116,7 @@ end
 
 local function run_rows(self)
   for at, row in ipairs(self.matrix.rows) do
-    if self.done_before[results_of.key(row.size_bytes, row.record_bytes)] then
+    if self.done_before[results_of.key(row)] then
       self.accounted = self.accounted + #row.cells
       self.taken_over = self.taken_over + #row.cells
     else

@@ -19,6 +19,7 @@ local tests = {}
 ---@field vectors? integer neighbouring records in one call
 ---@field number? integer set below: of its test
 ---@field width? integer set below
+---@field streams? string set below: what throughput mode calls it
 
 local function write(order) return { operation = "write", order = order } end
 local function read(order) return { operation = "read", order = order } end
@@ -97,6 +98,18 @@ local TESTS = {
   } },
 }
 
+-- What throughput mode calls the streams of a column.
+local STREAMS = {
+  write = "initial writers", rewrite = "rewriters", read = "readers", reread = "re-readers",
+  backward_read = "reverse readers", stride_read = "stride readers",
+  random_read = "random readers", random_mix = "mixed workload", random_write = "random writers",
+  record_rewrite = "record rewriters", pwrite = "pwrite writers", repwrite = "pwrite rewriters",
+  pread = "pread readers", repread = "pread re-readers", fwrite = "fwriters",
+  frewrite = "frewriters", fread = "freaders", freread = "fre-readers",
+  pwritev = "pwritev writers", repwritev = "pwritev rewriters", preadv = "preadv readers",
+  repreadv = "preadv re-readers",
+}
+
 -- Widths of the familiar table; what is not in it follows with a width of its own.
 local WIDTHS = { record_rewrite = 11, stride_read = 11 }
 
@@ -106,12 +119,16 @@ for _, test in ipairs(TESTS) do
   names[#names + 1] = test.name
   for _, column in ipairs(test.columns) do
     column.number, column.width = test.number, WIDTHS[column.id] or 10
+    column.streams = STREAMS[column.id]
     by_column[column.id] = column
   end
 end
 
 --- Tests that run when none is named; the table always has their columns.
 tests.usual = { 0, 1, 2, 3, 4, 5, 6, 7 }
+
+--- Tests of throughput mode when none is named.
+tests.of_streams = { 0, 1, 2, 3, 5, 6, 7, 8, 9, 10 }
 
 --- What -E adds.
 tests.extended = { 9, 10, 11, 12 }

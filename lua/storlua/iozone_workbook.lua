@@ -85,6 +85,27 @@ local function test_sheet(results, column)
   }
 end
 
+local function streams_sheet(results)
+  local rows = { { { "Throughput report", "title" } },
+    { "in " .. results_of.unit_text(results.plan) }, {} }
+  local head = { "test", "streams", "children see", "parent sees", "while all were at work", "min",
+                 "max", "avg", "min xfer kB" }
+  rows[HEAD_ROW] = {}
+  for i, name in ipairs(head) do rows[HEAD_ROW][i] = { name, "head" } end
+  for _, one in ipairs(require("storlua.iozone_streams").rows(results)) do
+    local s, row = one[3], { one[1], one[2] }
+    for i, key in ipairs { "children", "parent", "together", "min", "max", "mean", "min_kb" } do
+      local value = s[key] or false
+      if one[5] then value = { "failed", "failed" } end
+      row[i + 2] = value and one[4] and not one[5] and { value, "cached" } or value
+    end
+    rows[#rows + 1] = row
+  end
+  rows[#rows + 1] = {}
+  rows[#rows + 1] = { "Grey and slanted: cached. The number is that of the page cache." }
+  return { name = "throughput", rows = rows, columns = #head, widths = { 24, 9, 18, 18, 22 } }
+end
+
 local function device_text(conditions)
   local identity = known(conditions.device_identity) or {}
   local parts = { known(conditions.device) or "?" }
@@ -141,7 +162,8 @@ end
 ---@return table book
 function iozone_workbook.book(results)
   local sheets = {}
-  for _, id in ipairs(results.plan.columns) do
+  if results.plan.throughput then sheets[1] = streams_sheet(results) end
+  for _, id in ipairs(results.plan.throughput and {} or results.plan.columns) do
     local column = tests.column(id)
     if results:has_column(id) then sheets[#sheets + 1] = test_sheet(results, column) end
   end

@@ -2,10 +2,12 @@
 --- The table of a matrix, row by row, live or later. Live it also shows where
 --- the run is, and the verdict at the end.
 
+local iozone_streams = require("storlua.iozone_streams")
 local iozone_table = require("storlua.iozone_table")
 local live = require("storlua.report.live")
 local reader = require("storlua.report.reader")
 local results_of = require("storlua.iozone_results")
+local tests = require("storlua.iozone_tests")
 
 local report = {}
 
@@ -16,9 +18,9 @@ end
 -- The row of this size and record has all the cells that it will have.
 local function is_whole(results, labels)
   for _, row in ipairs(results.plan.rows) do
-    if row.size_bytes == labels.size_bytes and row.record_bytes == labels.record_bytes then
+    if results_of.key(row) == results_of.key(labels) then
       for _, id in ipairs(row.columns) do
-        if not results:at(row.size_bytes, row.record_bytes, id) then return false end
+        if not results:at(row.size_bytes, row.record_bytes, id, row.streams) then return false end
       end
       return true
     end
@@ -29,25 +31,46 @@ end
 local Table = {}
 Table.__index = Table
 
-local function put_row(self, size_bytes, record_bytes)
-  local key = results_of.key(size_bytes, record_bytes)
+local function put_row(self, row)
+  local key = results_of.key(row)
   if self.shown[key] then return end
   self.shown[key] = true
-  put_lines(self.write, { iozone_table.row(self.results, size_bytes, record_bytes) })
+  put_lines(self.write, { iozone_table.row(self.results, row.size_bytes, row.record_bytes) })
+end
+
+-- In throughput mode each phase has lines of its own.
+local function put_phase(self, row, id)
+  local one = self.results:at(row.size_bytes, row.record_bytes, id, row.streams)
+  local key = results_of.key(row) .. " " .. id
+  if not one or self.shown[key] then return end
+  self.shown[key] = true
+  put_lines(self.write, iozone_streams.phase(self.results.plan, tests.column(id), row.streams, one))
+end
+
+-- Rows that are known already: all of them at the end, whole ones before.
+local function put_known(self, whole)
+  local results = self.results
+  for _, row in ipairs(results.plan.rows) do
+    if results.plan.throughput then
+      for _, id in ipairs(row.columns) do put_phase(self, row, id) end
+    elseif results.values[results_of.key(row)] and (not whole or is_whole(results, row)) then
+      put_row(self, row)
+    end
+  end
 end
 
 --- Rows that ended early, and what stands under the table.
 function Table:close()
   local results = self.results
   if not results.plan or not self.open then return end
-  for _, row in ipairs(results.plan.rows) do
-    if results.values[results_of.key(row.size_bytes, row.record_bytes)] then
-      put_row(self, row.size_bytes, row.record_bytes)
-    end
-  end
+  put_known(self, false)
   self.write("\n")
   put_lines(self.write, iozone_table.legend(results))
-  if results.plan.matrices then put_lines(self.write, iozone_table.matrices(results)) end
+  if results.plan.throughput then
+    put_lines(self.write, iozone_streams.matrix(results))
+  elseif results.plan.matrices then
+    put_lines(self.write, iozone_table.matrices(results))
+  end
   self.open = false
 end
 
@@ -56,11 +79,9 @@ local function open_table(self, plan)
   self.shown, self.open = {}, true
   if plan.round then self.write(("loop_test: %d\n"):format(plan.round)) end
   put_lines(self.write, iozone_table.header(self.results))
-  put_lines(self.write, iozone_table.head(plan))
+  if not plan.throughput then put_lines(self.write, iozone_table.head(plan)) end
   -- what an earlier part of the run has measured
-  for _, row in ipairs(plan.rows) do
-    if is_whole(self.results, row) then put_row(self, row.size_bytes, row.record_bytes) end
-  end
+  put_known(self, true)
 end
 
 function Table:event(fields)
@@ -72,9 +93,11 @@ function Table:event(fields)
     if not going_on then open_table(self, fields) end
     return
   end
-  local what, labels = self.results:add(fields)
-  if what == "cell" and is_whole(self.results, labels) then
-    put_row(self, labels.size_bytes, labels.record_bytes)
+  local what, labels, column = self.results:add(fields)
+  if what == "cell" and self.results.plan.throughput then
+    put_phase(self, labels, column.id)
+  elseif what == "cell" and is_whole(self.results, labels) then
+    put_row(self, labels)
   end
   if fields.kind == "x_iozone_end" then self:close() end
   if fields.kind == "x_loop" then self.write(fields.text .. "\n") end

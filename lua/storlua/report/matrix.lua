@@ -18,7 +18,9 @@ function report.new(write)
         write("This run holds no matrix of iozone.\n")
         return
       end
-      for _, line in ipairs(iozone_table.matrices(results)) do write(line .. "\n") end
+      local lines = results.plan.throughput and require("storlua.iozone_streams").matrix(results)
+        or iozone_table.matrices(results)
+      for _, line in ipairs(lines) do write(line .. "\n") end
       write("\n" .. table.concat(iozone_table.legend(results), "\n") .. "\n")
     end,
   }
