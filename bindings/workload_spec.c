@@ -139,7 +139,8 @@ static void among(lua_State *L, int index, struct sl_workload_spec *spec) {
 }
 
 static void how(lua_State *L, int t, struct sl_workload_spec *spec) {
-  static const char *const flushes[] = {"none", "end", "every", NULL};
+  static const char *const flushes[] = {"none", "end", "every", "after",
+                                        NULL};
   static const char *const syncs[] = {"none", "data", "full", NULL};
   static const char *const map_syncs[] = {"none", "async", "record", NULL};
   spec->target = (struct sl_target_spec){

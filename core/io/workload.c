@@ -156,12 +156,14 @@ static void measure(struct sl_run *run) {
     sl_run_loop(run);
   }
   if (run->ramp_end_ns) sl_run_end_ramp(run, sl_run_now(run));
-  if (must_flush(run)) sl_run_flush(run);
+  bool after = run->spec->flush == SL_FLUSH_AFTER;
+  if (!after && must_flush(run)) sl_run_flush(run);
   int64_t end_ns = sl_run_now(run);
   result->total_ns = end_ns - run->started_ns;
   if (run->spec->streams) {
     sl_streams_end(run->spec->streams, run->spec->stream, end_ns);
   }
+  if (after && must_flush(run)) sl_run_flush(run);
   finish_tally(&result->read, run->queue);
   finish_tally(&result->write, run->queue);
   sl_run_series_end(run);

@@ -38,7 +38,9 @@ enum sl_operation {
 enum sl_flush {
   SL_FLUSH_NONE,
   SL_FLUSH_END,  /* one fdatasync after the last operation */
-  SL_FLUSH_EVERY /* after every `flush_every` writes, and at the end */
+  SL_FLUSH_EVERY, /* after every `flush_every` writes, and at the end */
+  SL_FLUSH_AFTER /* as SL_FLUSH_END, but after the time has been taken: outside
+                    of total_ns and of the window of several streams */
 };
 
 /* Reserved for the distributions of the fio-like procedures; uniform means

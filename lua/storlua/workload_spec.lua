@@ -35,7 +35,7 @@ local fields = {
   { "ramp_seconds", "duration", 0 },
   { "direct", "boolean", false },
   { "open_sync", { "none", "data", "full" }, "none" },
-  { "flush", { "none", "end", "every" }, "none" },
+  { "flush", { "none", "end", "every", "after" }, "none" },
   { "flush_every", "count", 0 },
   { "stamp", "boolean", false },
   { "verify", "boolean", false },
