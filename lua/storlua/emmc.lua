@@ -107,6 +107,10 @@ local function one_loop(t, kind, opt, dir, round, files)
   files:results(round, results)
   local ok = t:problems() == before
   files:say(("Test loop %d %s"):format(round, ok and "succeeded!" or "failed!"))
+  if results.is_evidence_kept then
+    t:abort("bad sectors: %s is kept as evidence, so no further loop may write it",
+      matrix.options.path)
+  end
   return ok
 end
 

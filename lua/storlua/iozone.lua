@@ -97,7 +97,7 @@ local function cell_of(o, size, record, column, streams)
   else
     -- Always flushed: without include_flush that time is not in the rate, but
     -- no test begins with the dirty pages of the one before.
-    spec.flush = "end"
+    spec.flush = o.include_flush and "end" or "after"
   end
   if streams then
     add_streams(o, spec, streams)

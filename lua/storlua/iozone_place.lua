@@ -78,7 +78,7 @@ function Files:before_test()
   if not point then return end
   for _, one in pairs(self.claims) do one:keep("being remounted") end
   release(self)
-  local failure
+  local failure = nil
   for _, command in ipairs { "umount", "mount" } do
     local result, err = process.try_run { command, point, timeout = 120 }
     if err or result.code ~= 0 then

@@ -20,6 +20,7 @@ local results = {}
 ---@field values table<string, table<string, storlua.IozoneValue>> by row, then column
 ---@field measured integer
 ---@field failed integer
+---@field is_evidence_kept? boolean the file under test holds bad sectors and stays
 local Results = {}
 Results.__index = Results
 Results.__name = "storlua.IozoneResults"

@@ -73,6 +73,7 @@ local function measure(self, cell)
                      result = result, verdict = complete and "pass" or "fail" }
   if result.verify and result.verify.bad_sectors > 0 then
     self.place:keep_as_evidence("bad sectors in " .. cell.case_id)
+    self.results.is_evidence_kept = true
   end
   return complete, cell.case_id .. " failed"
 end

@@ -5,6 +5,8 @@
 ---           when they were not at work at the same time
 --- parent    all that was moved, from the first start to the last end
 --- together  what was moved while all were at work
+---
+--- The last two are over real time: making and verifying data is part of it.
 
 local format = require("storlua.report.format")
 local results_of = require("storlua.iozone_results")
@@ -14,15 +16,13 @@ local iozone_streams = {}
 
 local MIB_KB = 1024.0
 
--- From the first start to the last end, with the flush where it counts.
-local function span_ns(plan, result)
+-- From the first start to the last end; the flush is part of it where it counts.
+local function span_ns(result)
   local first, last = math.maxinteger, math.mininteger
   for _, share in ipairs(result.window and result.window.streams or {}) do
     first, last = math.min(first, share.start_ns), math.max(last, share.end_ns)
   end
-  if last <= first then return nil end
-  local flush = plan.include_flush and result.flush
-  return last - first + (flush and flush.ns or 0)
+  return last > first and last - first or nil
 end
 
 local function bytes_of(result)
@@ -58,7 +58,7 @@ function iozone_streams.summary(plan, result)
   end
   s.mean = s.children / #each
   local bytes, operations = bytes_of(result)
-  local ns = #each > 1 and span_ns(plan, result)
+  local ns = #each > 1 and span_ns(result)
   s.parent = ns and results_of.rate(plan, ns, bytes, operations) or s.children
   local window = #each > 1 and type(result.window) == "table" and result.window or nil
   if window then

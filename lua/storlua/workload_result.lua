@@ -64,7 +64,8 @@ local function add_cache_notes(note, r, spec)
     note(resident and "cached" or "cache_unknown")
   end
   if (cache.unbacked_before_bytes or 0) > 0 then note("holes") end
-  if r.write and (not r.flush or spec.flush == "after") and spec.open_sync == "none" and not r.target.direct then
+  local flushed = r.flush and spec.flush ~= "after" or spec.open_sync ~= "none"
+  if r.write and not flushed and not r.target.direct then
     note("not_flushed")
   end
 end

@@ -79,6 +79,21 @@ function suite.test_a_read_error_and_keep_going()
   lu.assertEquals({ finish.planned, finish.done }, { 16, 14 })
 end
 
+function suite.test_a_stream_that_fails()
+  local fault <close> = disk.fault()
+  local folder <close> = fs.temp_dir()
+  fault:tell("only bad")
+  fault:tell("write EIO 131072")
+  local run <close> = start(folder.path, { "-t", "2", "-s", "1m", "-r", "64k", "-i", "0", "-i",
+    "1", "-F", folder.path .. "/good", fault.path .. "/bad" })
+  local result = run:finish()
+  lu.assertEquals(result.code, 1, run:text())
+  lu.assertStrContains(result.stdout, "initial writers: FAIL")
+  accounted(end_of(folder.path .. "/run"))
+  lu.assertEquals(end_of(folder.path .. "/run").done, 1)
+  lu.assertFalse(fs.exists(folder.path .. "/good"))
+end
+
 function suite.test_damage_is_found_and_the_file_is_kept()
   local fault <close> = disk.fault()
   local folder <close> = fs.temp_dir()

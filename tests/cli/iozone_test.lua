@@ -126,6 +126,41 @@ function suite.test_the_engines()
   end
 end
 
+function suite.test_throughput()
+  local folder <close> = fs.temp_dir()
+  local result = iozone(folder.path, "-t 1 -t 2 -t 3 -r 64k -s 1m -C -R -+d --test "
+    .. "write,read,random,mix,fwrite,fread,record,pwritev")
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  lu.assertEquals(fs.list(folder.path), { "run" })
+  local finish = last(folder.path, "x_iozone_end")
+  lu.assertEquals({ finish.planned, finish.done }, { 42, 42 })
+  for _, event in ipairs(cli_run.events_of(folder.path .. "/run", "measure")) do
+    local streams = event.labels.streams
+    if streams and streams > 1 then
+      lu.assertEquals(#event.result.streams, streams)
+      for _, one in ipairs(event.result.streams) do
+        lu.assertEquals((one.verify or { bad_sectors = 0 }).bad_sectors, 0)
+      end
+    end
+  end
+  for _, part in ipairs { "Children see throughput for  3 initial writers",
+    "Parent sees throughput for  2 random readers", "Min throughput per stream",
+    "Child[2] xfer count =", "\"Throughput report\"" } do
+    lu.assertStrContains(result.stdout, part)
+  end
+  -- sums and means are those of the streams
+  for line, rates in result.stdout:gmatch("Children see throughput for [^=]*= +([%d.]+)(.-)\n\n") do
+    local sum, count = 0, 0
+    for rate in rates:gmatch("Throughput = +([%d.]+)") do
+      sum, count = sum + tonumber(rate), count + 1
+    end
+    lu.assertAlmostEquals(sum, tonumber(line), 0.01 * count + 0.01)
+  end
+  local later = cli_run.run { "report", folder.path .. "/run", "--to", "matrix" }
+  lu.assertEquals(later.code, 0, later.stderr)
+  lu.assertStrContains(later.stdout, "random writers")
+end
+
 function suite.test_units_and_flush()
   local folder <close> = fs.temp_dir()
   iozone(folder.path, "-s 1m -r 64k -i 0 -e -w")

@@ -140,6 +140,36 @@ function suite.test_combined_letters()
   lu.assertEquals(#parse("-E").tests, 12)
 end
 
+function suite.test_throughput()
+  local o = parse "-e -t 1 -t 2 -r 64k -s 1m -i 0 -i 1 -i 2 -i 8 -C -R -b X -F a b"
+  lu.assertEquals({ o.streams, o.files }, { { 1, 2 }, { "a", "b" } })
+  local m = iozone.matrix(o)
+  lu.assertEquals({ #m.rows, m.cells }, { 2, 14 })
+  local cell = m.rows[2].cells[1]
+  lu.assertEquals(cell.case_id, "iozone.t2.1024k.64k.write")
+  lu.assertEquals({ cell.spec.streams, cell.spec.paths, cell.spec.stonewall },
+    { 2, { "a", "b" }, true })
+  lu.assertEquals(m.rows[1].cells[1].spec.path, "a")
+  lu.assertEquals(m:paths(), { "a", "b" })
+  o = parse "-t1 -i0 -i2 -r1k -s1g"
+  lu.assertEquals({ o.streams, o.files, o.tests }, { { 1 }, { "iozone.DUMMY.0" }, { 0, 2 } })
+  lu.assertEquals(parse("-l 1 -u 3").streams, { 1, 2, 3 })
+  lu.assertEquals(parse("-u 4").streams, { 1, 2, 3, 4 })
+  lu.assertEquals(#parse("-t 2").tests, 10)
+  lu.assertEquals(iozone.matrix(parse "-t 2 -x -T").rows[1].cells[1].spec.stonewall, false)
+  refused("-t 2 -a", "-a and -t")
+  refused("-t 2 -f x", "-F names")
+  refused("-t 2 -s 1m -s 2m", "one file size")
+  refused("-t 2 -N", "-N and -t")
+  refused("-t 2 -U /mnt", "-U and -t")
+  refused("-t 0", "no count")
+  refused("-t 3 -F a b", "2 names for 3 streams")
+  refused("-t 2 -F a a", "named twice")
+  refused("-C", "for throughput mode")
+  refused("-l 3 -u 2", "larger")
+  refused("-F -t 2", "needs the names")
+end
+
 function suite.test_flags_in_words()
   local text = table.concat(parse("-e -z -a -+r").flag_words, "\n")
   lu.assertStrContains(text, "-e: the flush at the end of a write counts")
