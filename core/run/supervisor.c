@@ -124,10 +124,11 @@ void sl_supervisor_leave(void) {
 
 void sl_supervisor_give_up(int signal) {
   sl_groups_kill(SIGKILL);
-  report(SL_MESSAGE_GIVE_UP, signal);
   /* A thread in a dead device keeps this process; nobody who reads from its
-   * pipes shall wait for that. */
+   * pipes shall wait for that.  Before the report, upon which the supervisor
+   * kills us. */
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-    close(fd);
+    if (fd != report_fd) close(fd);
+  report(SL_MESSAGE_GIVE_UP, signal);
   _exit(128 + signal);
 }
