@@ -169,7 +169,7 @@ function test.test_resume_goes_on_where_the_run_was_cut()
   lu.assertEquals(left.flushed[#left.flushed].generation, 3)
   lu.assertEquals(#left.flushed, 1)
   local v = cli_run.verdict(place.run_dir)
-  lu.assertEquals({ v.checks_failed, v.measures, v.rounds }, { 1, 4, 3 })
+  lu.assertEquals({ v.checks_failed, v.measures, v.rounds }, { 1, 5, 4 })
   lu.assertStrContains(v.reasons[1], "fine: round 1")
   lu.assertTrue(v.soaked_ns > v.elapsed_ns)
 
@@ -218,7 +218,7 @@ function test.test_resume_after_rotation_forgets_no_failure()
   local result = cli_run.run { "--resume", place.run_dir, place.script }
   lu.assertEquals(result.code, 1, result.stderr)
   local verdicts = cli_run.events_of(place.run_dir, "verdict")
-  lu.assertEquals({ verdicts[1].checks_failed, verdicts[1].rounds }, { 1, 999 })
+  lu.assertEquals({ verdicts[1].checks_failed, verdicts[1].rounds }, { 1, 1000 })
   lu.assertStrContains(verdicts[1].reasons[1], "fine: round 2")
 end
 

@@ -11,6 +11,7 @@ local rounds = {}
 ---@field number integer
 ---@field begin_ns integer on the clock of the run
 ---@field deadline_ns? integer of the whole run, on the same clock
+---@field is_last? boolean
 local Round = {}
 Round.__index = Round
 Round.__name = "storlua.Round"
@@ -26,6 +27,9 @@ end
 --- True when the time of the run is used up.
 ---@return boolean
 function Round:is_over() return self:seconds_left() == 0 end
+
+--- Makes this round the last one.
+function Round:stop() self.is_last = true end
 
 local function check_limit(name, value, integer)
   if value == nil then return end
@@ -59,6 +63,7 @@ function rounds.iterate(recorder, limits, resume)
   check(limits)
   local soaked_ns = resume and resume.soaked_ns or 0
   local number, current = resume and resume.rounds or 0, nil
+  local ended = resume and recorder.totals.rounds or 0 -- those of earlier parts
   local deadline_ns
   if limits.seconds and limits.seconds < 9e9 then
     deadline_ns = recorder.started_ns + math.ceil(limits.seconds * 1e9) - soaked_ns
@@ -76,9 +81,11 @@ function rounds.iterate(recorder, limits, resume)
     if current then
       write(recorder, current, "end")
       recorder.totals.rounds = recorder.totals.rounds + 1
+      ended = ended + 1
     end
-    if limits.count and number >= limits.count then return nil end
-    if current and not pause() then return nil end
+    -- a round that a cut left unfinished does not count
+    if limits.count and ended >= limits.count then return nil end
+    if current and (current.is_last or not pause()) then return nil end
     if not current and resume and deadline_ns and loop.now_ns() >= deadline_ns then return nil end
     number = number + 1
     current = setmetatable({
