@@ -14,6 +14,15 @@ function format.number(x, decimals)
   return (("%." .. (decimals or 1) .. "f"):format(x):gsub(",", "."))
 end
 
+--- The beginning of a text in UTF-8: at most so many characters.
+---@param s string
+---@param characters integer
+---@return string
+function format.clip(s, characters)
+  local stop = utf8.offset(s, math.max(characters, 0) + 1)
+  return stop and s:sub(1, stop - 1) or s
+end
+
 --- Nanoseconds in the unit that reads best.
 ---@param ns integer|nil
 ---@return string

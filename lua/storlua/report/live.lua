@@ -7,6 +7,7 @@ local core = require("storlua.core.run_dir")
 local format = require("storlua.report.format")
 local loop = require("storlua.core.loop")
 local model = require("storlua.report.model")
+local prompt = require("storlua.core.prompt")
 local report_text = require("storlua.report.text")
 local task = require("storlua.task")
 
@@ -84,15 +85,21 @@ local function show_measure(self, fields)
     (result ~= "" and ": " .. result or "") .. (bad and ": " .. format.line(fields.reason) or "")))
 end
 
+-- What is under test, for people; nil when not even its file system is known.
+local function place_of(conditions)
+  local label, filesystem = conditions.device, conditions.filesystem
+  if not filesystem then return conditions.device_identity and label end
+  if conditions.device_identity then return ("%s, %s"):format(label, filesystem) end
+  return ("%s (%s)"):format(filesystem, label)
+end
+
 local kinds = {}
 
 function kinds.start(self, fields)
   line(self, ("storlua %s: %s"):format(format.line(fields.script), format.line(fields.summary)))
   local conditions = fields.conditions
-  if type(conditions) == "table" and conditions.device then
-    line(self, "      on " .. format.line(conditions.device)
-      .. (conditions.filesystem and ", " .. format.line(conditions.filesystem) or ""))
-  end
+  local place = type(conditions) == "table" and place_of(conditions)
+  if place then line(self, "      on " .. format.line(place)) end
   line(self, "      events in " .. format.line(self.run_dir) .. "/events.jsonl")
 end
 
@@ -102,6 +109,10 @@ function kinds.check(self, fields)
   if not fields.ok then
     line(self, ("FAIL  %s: %s"):format(fields.case_id, format.line(fields.message)))
   end
+end
+
+function kinds.note(self, fields)
+  if fields.key == "plan" then line(self, "      " .. format.line(fields.value)) end
 end
 
 function kinds.kernel(self, fields)
@@ -154,7 +165,9 @@ function Live:display(now)
   if self.terminal then
     return function()
       for _ in task.every(live.redraw_seconds) do
-        self.write("\r" .. status(self, now):sub(1, 78) .. "\27[K")
+        -- a line that wraps could not be redrawn
+        local room = prompt.columns() - 2
+        self.write("\r" .. format.clip(status(self, now), room) .. "\27[K")
         self.drawn = true
       end
     end

@@ -66,7 +66,8 @@ end
 
 local function add_totals(add, v)
   local parts = {}
-  if (v.rounds or 0) > 0 then parts[1] = ("%d rounds"):format(v.rounds) end
+  local rounds = v.rounds or 0
+  if rounds > 0 then parts[1] = ("%d round%s"):format(rounds, rounds == 1 and "" or "s") end
   parts[#parts + 1] = format.duration(v.soaked_ns)
   if (v.bytes_written or 0) > 0 then
     parts[#parts + 1] = format.bytes(v.bytes_written) .. " written"
