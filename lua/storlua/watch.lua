@@ -12,17 +12,24 @@ local watch = {}
 
 local SAMPLE_SECONDS = 30
 
-local function follow_kernel(t, log)
-  for line in log:lines() do
-    if line.lost then
-      t:event("kernel", { lost = line.lost })
-    elseif line.class == "error" then
-      t:event("kernel", line)
-      t:count("kernel.errors", line.text)
-    elseif line.class == "warning" then
-      t:event("kernel", line)
-    end
+local function record_line(t, line)
+  if line.lost then
+    t:event("kernel", { lost = line.lost })
+    t:count("kernel.lost_lines", nil, line.lost)
+  elseif line.class == "error" then
+    t:event("kernel", line)
+    t:count("kernel.errors", line.text)
+  elseif line.class == "warning" then
+    t:event("kernel", line)
   end
+end
+
+local function follow_kernel(t, log)
+  -- what came in the last moment is there already when the run ends
+  local _ <close> = task.defer(function()
+    for line in function() return log:take() end do record_line(t, line) end
+  end)
+  for line in log:lines() do record_line(t, line) end
 end
 
 local function sample_temperatures(t)

@@ -52,6 +52,9 @@ function scratch.claim(path, resume, open_files, any_name)
   local ok, handle, reused = pcall(job.wait, core.claim(path, resume))
   if not ok then
     local failure = handle
+    if errors.is(failure) and failure.code == "EAGAIN" then
+      errors.raise("USAGE", "%s is in use by another run (%s)", path, failure.hint)
+    end
     if NOT_OURS[errors.is(failure) and failure.code] then failure.code = "USAGE" end
     error(failure, 0)
   end
