@@ -23,8 +23,14 @@ local PASSES = {
   },
 }
 
+-- What is at rest between two rounds is verified before it is overwritten.
+local REST = { id = "rest_read", operation = "read", order = "sequential" }
+
+local SIZE_MAX_BYTES = 256 << 20
+
 local function total_seconds(opt)
   if opt.time then return opt.time end
+  if opt.seconds then return opt.seconds end
   if opt.minutes then return opt.minutes * 60 end
   return opt.hours * 3600
 end
@@ -44,7 +50,7 @@ end
 -- the test file itself, because not every file system tells. What an earlier
 -- part promised is only read.
 local function choose_direct(opt, path)
-  if opt.direct ~= "auto" then return opt.direct == "yes" end
+  if opt.direct ~= "auto" then return opt.direct == "on" end
   local stat = fs.try_stat(path)
   local has_data = stat and stat.size_bytes >= 4096
   local probe, err = workload.try_run {
@@ -55,44 +61,88 @@ local function choose_direct(opt, path)
   return probe ~= nil
 end
 
-local function check_space(dir, size_bytes, existing_bytes)
+local function check_size(plan)
+  local record_bytes = math.max(plan.record_bytes, plan.random_bytes)
+  if plan.size_bytes < record_bytes then
+    storlua.usage(("the size of the test file, %s, is smaller than one record (%s); see --size, "
+      .. "--record and --random-record"):format(quantity.size_text(plan.size_bytes),
+      quantity.size_text(record_bytes)))
+  end
+  if not soak.may_write(plan) then
+    storlua.usage(("--write-limit allows not even one pass over a file of %s"):format(
+      quantity.size_text(plan.size_bytes)))
+  end
+end
+
+-- As asked for, else as before the cut, else from what is free; always with
+-- room for it.
+local function choose_size(t, opt, dir, plan)
+  local existing = fs.try_stat(plan.path)
   local room = soak.room(dir)
-  if size_bytes - existing_bytes <= room.bytes then return end
-  storlua.usage(("%s has room for %s (%s) and the test file needs %s; use --size"):format(
-    dir, quantity.size_text(room.bytes + existing_bytes), room.limit,
-    quantity.size_text(size_bytes)))
+  plan.in_memory = room.in_memory
+  local room_bytes = room.bytes + (existing and existing.allocated_bytes or 0)
+  local size_bytes = opt.size or t.resume and soak.earlier_size(t.resume, plan.path)
+  if not size_bytes then
+    local half = room_bytes // 2
+    size_bytes = math.min(SIZE_MAX_BYTES, half - half % plan.record_bytes)
+  elseif size_bytes > room_bytes then
+    storlua.usage(("%s has room for %s (%s) and the test file needs %s; use --size"):format(
+      dir, quantity.size_text(room_bytes), room.limit, quantity.size_text(size_bytes)))
+  end
+  return size_bytes
 end
 
 local function make_plan(t, opt)
   local dir = scratch_dir(t, opt)
   local plan = soak.plan {
     path = dir .. "/storlua.soak", engine = opt.engine, seed = t.seed,
-    size_bytes = opt.size, record_bytes = opt.record, random_bytes = opt.random_record,
-    rate_bytes_s = opt.rate,
+    size_bytes = opt.size or SIZE_MAX_BYTES, record_bytes = opt.record,
+    random_bytes = opt.random_record, rate_bytes_s = opt.rate,
+    write_limit_bytes = opt.write_limit, rests = opt.pause > 0,
   }
-  if opt.size < opt.record or opt.size < opt.random_record then
-    storlua.usage(("--size %d is smaller than one record (%d)"):format(opt.size,
-      math.max(opt.record, opt.random_record)))
+  if opt.engine == "null" then
+    check_size(plan)
+    return plan
   end
-  if opt.engine == "null" then return plan end
   local stat, err = fs.try_stat(dir)
   if not stat then storlua.usage(err.message) end
   if not stat.is_directory then storlua.usage(dir .. " is not a directory; name one with --dir") end
   if fs.space(dir).is_read_only then storlua.usage(dir .. ": read-only file system") end
   if not fs.is_writable(dir) then storlua.usage(dir .. ": permission denied to write here") end
-  local existing = fs.try_stat(plan.path)
-  check_space(dir, plan.size_bytes, existing and existing.allocated_bytes or 0)
+  plan.size_bytes = choose_size(t, opt, dir, plan)
+  check_size(plan)
   return plan
 end
 
+-- What will be done, in words, before it is done.
+local function say_plan(t, opt, plan)
+  local round_bytes = #PASSES * plan.size_bytes
+  local parts = { ("%s for %s: each round writes %s and verifies it, %s"):format(plan.path,
+    quantity.duration_text(total_seconds(opt)), quantity.size_text(round_bytes),
+    plan.direct and "past the page cache" or plan.in_memory and "all of it in memory"
+      or "with the page cache dropped before it reads") }
+  local role = opt.role and t.board and t.board.roles[opt.role]
+  if role and role.rated_write then
+    parts[#parts + 1] = ("%.2g %% of what its maker rates it for"):format(
+      100 * round_bytes / role.rated_write)
+  end
+  if plan.write_limit_bytes then
+    parts[#parts + 1] = "at most " .. quantity.size_text(plan.write_limit_bytes) .. " in all"
+  end
+  t:note("plan", table.concat(parts, "; "))
+end
+
 local function soak_round(t, plan, round)
+  local labels = { round = round.number }
+  if plan.rests and plan.flushed_generation > 0 then soak.verify(t, plan, REST, labels) end
   for i, pass in ipairs(PASSES) do
     -- A pass is never cut: what was written is verified before the end.
     if i > 1 and round:is_over() then return end
-    local labels = { round = round.number }
+    if not soak.may_write(plan) then return round:stop() end
     soak.write(t, plan, pass.write, labels)
     soak.verify(t, plan, pass.read, labels)
   end
+  if not soak.may_write(plan) then round:stop() end
 end
 
 return storlua.procedure {
@@ -108,28 +158,31 @@ what the last completed flush promised.]],
   options = {
     { name = "hours", type = "number", default = 48, help = "how long to run" },
     { name = "minutes", type = "number", help = "how long to run, instead of --hours" },
+    { name = "seconds", type = "number", help = "how long to run, instead of --hours" },
     { name = "time", type = "duration", help = "how long to run: 90s, 30m, 48h" },
     { name = "rounds", type = "count", min = 1, help = "stop after so many rounds" },
     { name = "dir", short = "d", type = "string",
       help = "directory on the medium under test (default: the board's, else here)" },
     { name = "role", type = "choice", choices = { "emmc", "sd", "usb", "nvme", "ram" },
       help = "use the board's scratch space for this medium" },
-    { name = "size", short = "s", type = "size", default = "256M", min = "4k",
-      help = "size of the test file" },
+    { name = "size", short = "s", type = "size", min = "4k",
+      help = "size of the test file (default: half of what is free, at most 256M)" },
     { name = "record", short = "r", type = "size", default = "1M", min = 512,
       help = "record size of the passes in order" },
     { name = "random-record", type = "size", default = "64k", min = 512,
       help = "record size of the passes in random order" },
-    { name = "direct", type = "choice", choices = { "auto", "yes", "no" }, default = "auto",
+    { name = "direct", type = "choice", choices = { "auto", "on", "off" }, default = "auto",
       help = "O_DIRECT; auto takes it where the file system has it" },
-    { name = "pause", type = "duration", default = "0", min = 0, help = "rest between rounds" },
+    { name = "pause", type = "duration", default = "0", min = 0,
+      help = "rest between rounds, after which the file is verified first" },
+    { name = "write-limit", type = "size", help = "end before more than this was written" },
     { name = "rate", type = "rate", help = "pace of reads and writes" },
     { name = "keep", type = "flag", help = "leave the test file behind" },
     { name = "engine", type = "choice", choices = { "psync", "null" }, default = "psync",
       help = "null rehearses the procedure without any I/O" },
   },
 
-  cases = { "write", "read", "random_write", "random_read" },
+  cases = { "write", "read", "random_write", "random_read", "rest_read" },
 
   thresholds = { { metric = "kernel.errors", rule = "count == 0", abort = true } },
 
@@ -141,6 +194,7 @@ what the last completed flush promised.]],
     if file and opt.keep then file:keep("kept by --keep") end
     if file then plan.keep = function(reason) file:keep(reason) end end
     local watchers <close> = task.scope()
+    say_plan(t, opt, plan)
     if rehearsal then
       t:not_measured("kernel.errors", "a rehearsal has no device")
     else

@@ -22,6 +22,7 @@ local soak = {}
 ---@field engine string
 ---@field generation integer newest generation that was begun
 ---@field flushed_generation integer newest one that is on the medium
+---@field write_limit_bytes? integer over all parts of the run
 ---@field keep? fun(reason: string) makes the file stay when the run ends
 
 local TARGET_ID = 1 -- one file per soak; part of every stamp
@@ -45,15 +46,17 @@ end
 --- How large a new file may become in a directory.
 ---@async
 ---@param dir string
----@return table bytes, limit (in words)
+---@return table bytes, limit (in words), in_memory
 function soak.room(dir)
-  local room = { bytes = fs.space(dir).available_bytes, limit = "free space" }
   local mount = device.of_path(dir).mount
-  local in_memory = mount and (mount.type == "tmpfs" or mount.type == "ramfs")
+  local in_memory = mount ~= nil and (mount.type == "tmpfs" or mount.type == "ramfs")
+  local room = {
+    bytes = fs.space(dir).available_bytes, limit = "free space", in_memory = in_memory,
+  }
   local memory_bytes = in_memory and memory_room_bytes()
   -- ramfs reports no size at all: there the memory is the only limit.
   if memory_bytes and (memory_bytes < room.bytes or mount.type == "ramfs") then
-    return { bytes = memory_bytes, limit = "half of the free memory" }
+    room.bytes, room.limit = memory_bytes, "half of the free memory"
   end
   return room
 end
@@ -109,6 +112,14 @@ function soak.write(t, plan, pass, labels)
   return result
 end
 
+--- True when one more pass of writing stays below the limit.
+---@param plan storlua.SoakPlan
+---@return boolean
+function soak.may_write(plan)
+  if not plan.write_limit_bytes then return true end
+  return (plan.generation + 1) * plan.size_bytes <= plan.write_limit_bytes
+end
+
 -- The next pass would overwrite what a verification found: it is the last
 -- thing of the run, and the file stays.
 local function keep_evidence(t, plan, id, verify)
@@ -158,8 +169,18 @@ function soak.check_source(t, id, result)
   t:check(id .. ".from_medium", cache.cold == true,
     cache.resident_before_bytes
       and "%s bytes of the file were in the page cache: not all of it came from the medium"
-      or "residency is unknown here (%s): use --direct yes",
+      or "residency is unknown here (%s): use --direct on",
     cache.resident_before_bytes or cache.source)
+end
+
+--- The size of the test file in an earlier part; nil when it wrote nothing.
+---@param earlier storlua.Resume
+---@param path string
+---@return integer|nil
+function soak.earlier_size(earlier, path)
+  for _, list in ipairs { earlier.flushed[path] or {}, earlier.writing[path] or {} } do
+    if list[1] then return list[#list].range_bytes end
+  end
 end
 
 --- What the earlier part promised and what it was at, for the test file: the
@@ -202,7 +223,7 @@ function soak.verify_promises(t, plan)
   local flushed, begun, size_bytes = promises(earlier, plan.path)
   -- Generations go on: a stale sector of an earlier part stays recognisable.
   plan.generation = begun
-  t:note("resume.rebooted", earlier.rebooted)
+  t:check("resume.same_boot", not earlier.rebooted, "the machine was started anew during the run")
   t:note("resume.soaked_seconds", earlier.soaked_ns // 1000000000)
   if earlier.interrupted then
     t:note("resume.promised", "the earlier part was stopped and removed its file")

@@ -87,6 +87,20 @@ function suite.test_run()
   fails_with("run", place, log, run:finish(30))
 end
 
+function suite.test_rotten_at_rest()
+  local place <close> = disk.directory()
+  local log <close> = soak_run.log()
+  local run <close> = soak_run.start(place.path, log, { "--rounds", "2", "--pause", "2" })
+  run:wait_event(log.run, function(event)
+    return event.kind == "round" and event.phase == "end"
+  end, 20)
+  process.run { "dd", "status=none", "bs=512", "if=/dev/zero", "of=" .. place.path
+    .. "/storlua.soak", "count=1", "seek=" .. AT // 512, "conv=notrunc,fsync" }
+  local result = run:finish(30)
+  fails_with("zero", place, log, result)
+  lu.assertStrContains(result.stdout, "rest_read: 1 bad sectors")
+end
+
 -- The log lost its tail and the medium did not: what is on it is newer than
 -- anything that was promised.
 function suite.test_newer()

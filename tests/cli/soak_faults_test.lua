@@ -88,7 +88,7 @@ function suite.test_short_transfers_are_no_errors()
   local place <close> = disk.fault()
   local log <close> = soak_run.log()
   place:tell("short read 100000\nshort write 99840")
-  local result = soak_run.run(place.path, log, { "--rounds", "1", "--direct", "no" })
+  local result = soak_run.run(place.path, log, { "--rounds", "1", "--direct", "off" })
   soak_run.verdict(log, result, "passed", 0)
   local write = cli_run.events_of(log.run, "measure")[1].result.write
   lu.assertEquals(write.bytes, 4 << 20)

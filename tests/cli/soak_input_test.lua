@@ -39,15 +39,15 @@ end
 
 function suite.test_size_smaller_than_record()
   local place <close> = disk.directory()
-  local text = refused(place.path, { "--size", "64k", "--record", "1M" }, "65536")
-  lu.assertStrContains(text, "1048576")
+  local text = refused(place.path, { "--size", "64k", "--record", "1M" }, "64 KiB")
+  lu.assertStrContains(text, "1 MiB")
 end
 
 function suite.test_record_off_the_alignment()
   local place <close> = disk.file_system("ext4", { sector = "4096" })
   local log <close> = soak_run.log()
   local result = soak_run.run(place.path, log, { "--record", "5k", "--size", "5M",
-    "--direct", "yes" })
+    "--direct", "on" })
   lu.assertTrue(result.code == 1 or result.code == 2, result.code)
   for _, word in ipairs { "direct I/O", "4096", "5120", "record" } do
     lu.assertStrContains(result.stdout .. result.stderr, word)

@@ -1,0 +1,69 @@
+-- SPDX-License-Identifier: MIT
+--- How much soak does: the size of the file, the limit of what is written, the
+--- rounds of a run that was cut.
+
+local cli_run = require("cli_run")
+local disk = require("disk")
+local lu = require("luaunit")
+local soak_run = require("soak_run")
+
+local suite = {}
+
+local function soak(place, log, ...)
+  return cli_run.run { "soak.lua", "--dir", place, "--output", log.run, ... }
+end
+
+local function generations(log)
+  local list = {}
+  for _, event in ipairs(cli_run.events_of(log.run, "writing")) do
+    list[#list + 1] = event.generation
+  end
+  return list
+end
+
+function suite.test_size_is_half_of_what_is_free()
+  local place <close> = disk.file_system("tmpfs", { size = "9M" })
+  local log <close> = soak_run.log()
+  local result = soak(place.path, log, "--rounds", "1")
+  soak_run.verdict(log, result, "passed", 0)
+  lu.assertEquals(cli_run.events_of(log.run, "flushed")[1].range_bytes, 4 << 20)
+  lu.assertStrContains(result.stdout, "each round writes 8 MiB and verifies it, all of it in")
+end
+
+function suite.test_no_room_for_a_record()
+  local place <close> = disk.file_system("tmpfs", { size = "1M" })
+  local log <close> = soak_run.log()
+  local result = soak(place.path, log, "--rounds", "1")
+  soak_run.verdict(log, result, "usage", 2)
+  lu.assertStrContains(result.stdout, "smaller than one record (1 MiB)")
+end
+
+function suite.test_write_limit_ends_the_run()
+  local place <close> = disk.directory()
+  local log <close> = soak_run.log()
+  local result = soak(place.path, log, "--size", "4M", "--write-limit", "15M")
+  local verdict = soak_run.verdict(log, result, "passed", 0)
+  lu.assertEquals({ verdict.bytes_written, verdict.rounds }, { 12 << 20, 2 })
+  lu.assertEquals(generations(log), { 1, 2, 3 })
+  local second <close> = soak_run.log()
+  result = soak(place.path, second, "--size", "4M", "--write-limit", "3M")
+  soak_run.verdict(second, result, "usage", 2)
+end
+
+-- The round that was cut is done again: as many whole ones as were asked for.
+function suite.test_a_cut_round_does_not_count()
+  local place <close> = disk.directory()
+  local log <close> = soak_run.log()
+  do
+    local run <close> = soak_run.start(place.path, log, { "--rounds", "1", "--rate", "8M" })
+    run:wait_event(log.run, soak_run.is("writing", 2), 20)
+    run:signal("KILL")
+    run:finish(10)
+  end
+  local result = cli_run.run { "soak.lua", "--resume", log.run }
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  lu.assertEquals(cli_run.verdict(log.run).rounds, 1)
+  lu.assertEquals(generations(log), { 1, 2, 3, 4 })
+end
+
+return suite
