@@ -1,0 +1,144 @@
+-- SPDX-License-Identifier: MIT
+--- The real iperf3 over loopback, and iperf3 in trouble.
+
+local cli_run = require("cli_run")
+local disk = require("disk")
+local lu = require("luaunit")
+local process = require("storlua.process")
+local task = require("storlua.task")
+
+local suite = {}
+
+local function need_iperf3()
+  if not process.try_run { "iperf3", "--version" } then lu.skip("needs iperf3") end
+end
+
+local function iperf(place, argv)
+  local all = { "--output", place.path .. "/run", "iperf.lua", cwd = place.path }
+  table.move(argv, 1, #argv, #all + 1, all)
+  return cli_run.run(all)
+end
+
+local function ends(place) return cli_run.events_of(place.path .. "/run", "x_iperf_end") end
+
+function suite.test_self_test()
+  need_iperf3()
+  local place <close> = disk.directory()
+  local result = iperf(place, { "--self-test", "-t", "1", "-i", "0.5", "-b", "80M", "--runs", "2",
+    "--min-mbit", "40" })
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  lu.assertEquals(#ends(place), 2)
+  for _, fields in ipairs(ends(place)) do
+    local received = fields.received
+    lu.assertTrue(received.bytes > 5000000 and received.bytes < 20000000, received.bytes)
+    lu.assertAlmostEquals(received.mbit_s * 1e6 / 8 * received.seconds, received.bytes,
+      received.bytes * 0.02)
+    lu.assertStrContains(result.stdout, ("(%d bytes)"):format(received.bytes))
+  end
+  local intervals = cli_run.events_of(place.path .. "/run", "x_iperf_interval")
+  lu.assertTrue(#intervals >= 4, #intervals)
+  for _, word in ipairs { "Mbit/s", "MB/s", "retransmits", "window", "received " } do
+    lu.assertStrContains(result.stdout, word)
+  end
+  lu.assertStrContains(cli_run.run({ "report", place.path .. "/run", "--to", "iperf" }).stdout,
+    "received ")
+end
+
+function suite.test_limits_and_udp()
+  need_iperf3()
+  local place <close> = disk.directory()
+  local result = iperf(place, { "--self-test", "-u", "-b", "8M", "-t", "1", "--min-mbit", "5000" })
+  lu.assertEquals(result.code, 1, result.stdout)
+  lu.assertStrContains(result.stdout, "Mbit/s were received, at least 5000.0 are asked for")
+  lu.assertStrContains(result.stdout, "packets lost")
+end
+
+function suite.test_nobody_there()
+  need_iperf3()
+  local place <close> = disk.directory()
+  local result = iperf(place, { "-c", "127.0.0.1", "-p", "9", "-t", "1" })
+  lu.assertEquals(result.code, 1, result.stdout)
+  lu.assertStrContains(result.stdout, "Connection refused")
+  lu.assertNil(result.stdout:find("nan", 1, true))
+end
+
+-- A server of the test on a free port.
+local function start_server()
+  for _ = 1, 10 do
+    local port = math.random(20000, 60000)
+    local child = process.start { "iperf3", "-s", "-B", "127.0.0.1", "-p", port, "--forceflush",
+                                  merge_stderr = true }
+    for line in function() return child:read_line(5) end do
+      if line:find("listening") then return child, port end
+    end
+    child:close()
+  end
+end
+
+function suite.test_a_server_that_dies()
+  need_iperf3()
+  local place <close> = disk.directory()
+  local server <close>, port = start_server()
+  local run <close> = cli_run.start { "--output", place.path .. "/run", "iperf.lua", "-c",
+    "127.0.0.1", "-p", tostring(port), "-t", "20", "-b", "10M" }
+  run:wait_line("on the wire", 20)
+  server:kill("KILL")
+  local result = run:finish(25)
+  lu.assertEquals(result.code, 1, result.stdout)
+  lu.assertStrContains(result.stdout, "iperf3 failed: ")
+  lu.assertEquals(#ends(place), 1)
+end
+
+function suite.test_a_client_that_is_killed()
+  need_iperf3()
+  local place <close> = disk.directory()
+  local server <close>, port = start_server()
+  local run <close> = cli_run.start { "--output", place.path .. "/run", "iperf.lua", "-c",
+    "127.0.0.1", "-p", tostring(port), "-t", "20", "-b", "10M" }
+  run:wait_line("on the wire", 20)
+  local pattern = ("^iperf3 -c 127.0.0.1 -p %d"):format(port)
+  local pid = process.run { "pgrep", "-f", pattern }.stdout:match("%d+")
+  process.run { "kill", "-s", "KILL", pid }
+  local result = run:finish(25)
+  lu.assertEquals(result.code, 1, result.stdout)
+  lu.assertStrContains(result.stdout, "it was ended by signal 9")
+  server:kill("TERM")
+end
+
+-- What other versions have printed, from a program that stands in for them.
+local function stand_in(place, text, code)
+  local path = place.path .. "/iperf3"
+  do
+    local file <close> = assert(io.open(path, "w"))
+    file:write(("#!/bin/sh\ncat <<'END'\n%s\nEND\nexit %d\n"):format(text, code))
+  end
+  process.run { "chmod", "+x", path }
+  return path
+end
+
+function suite.test_bad_output()
+  for text, code in pairs {
+    ['{"end": {"sum": {"bytes": 0, "seconds": 0, "bits_per_second": -nan}}}'] = 0,
+    ["Segmentation fault"] = 139,
+    ['{"start": {'] = 1,
+    ["{}"] = 0,
+  } do
+    local place <close> = disk.directory()
+    local result = iperf(place, { "-c", "h", "--iperf3", stand_in(place, text, code) })
+    lu.assertEquals(result.code, 1, text .. result.stdout .. result.stderr)
+    lu.assertStrContains(result.stdout, "no data: nothing was moved")
+    for _, line in ipairs { result.stdout, process.run { "cat",
+      place.path .. "/run/events.jsonl" }.stdout } do
+      lu.assertNil(line:gsub(text, ""):find("[^%a]nan[^%a]"), line)
+    end
+  end
+end
+
+function suite.test_missing()
+  local place <close> = disk.directory()
+  local result = iperf(place, { "--self-test", "--iperf3", place.path .. "/none" })
+  lu.assertEquals(result.code, 2)
+  lu.assertStrContains(result.stdout, "apt-get install iperf3")
+end
+
+return suite
