@@ -123,6 +123,8 @@ static void what(lua_State *L, int t, struct sl_workload_spec *spec) {
   spec->limit_ns = (int64_t)size(L, t, "limit_ns");
   spec->ramp_ns = (int64_t)size(L, t, "ramp_ns");
   spec->rate_bytes_s = size(L, t, "rate_bytes_s");
+  spec->rate_operations_s = size(L, t, "rate_operations_s");
+  spec->limit_latency_ns = (int64_t)size(L, t, "limit_latency_ns");
   spec->interval_ns = (int64_t)size(L, t, "interval_ns");
   spec->virtual_op_ns = (int64_t)size(L, t, "virtual_op_ns");
   spec->queue_depth = (unsigned)number(L, t, "queue_depth", 65536);

@@ -19,6 +19,7 @@ const char *sl_end_name(enum sl_end end) {
     case SL_END_ERROR: return "error";
     case SL_END_NO_SPACE: return "no_space";
     case SL_END_OF_DEVICE: return "end_of_device";
+    case SL_END_TOO_SLOW: return "too_slow";
     case SL_END_STONEWALL: return "stonewall";
     case SL_END_NOT_COLD: return "not_cold";
   }
@@ -271,7 +272,10 @@ static int run_spec(const struct sl_workload_spec *spec, struct sl_job *job,
                        .progress = progress ? progress : &unseen,
                        .result = result,
                        .tally = {&result->read, &result->write},
-                       .is_held_back = spec->limit_bytes || spec->rate_bytes_s};
+                       .rate = spec->rate_operations_s
+                                   ? spec->rate_operations_s
+                                   : spec->rate_bytes_s};
+  run.is_held_back = spec->limit_bytes || run.rate;
   code = check_clock(&run, e);
   if (!code) code = open_target(&run, e);
   if (code) return code;

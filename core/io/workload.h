@@ -98,6 +98,8 @@ struct sl_workload_spec {
   unsigned bad_kept;           /* bad sectors to keep whole, <= the maximum */
 
   uint64_t rate_bytes_s;       /* 0: as fast as it goes */
+  uint64_t rate_operations_s;  /* the same in operations; not both */
+  int64_t limit_latency_ns;    /* an operation that lasts longer ends it */
   bool continue_on_error;      /* else the first error ends the workload */
   bool require_cold;           /* refuse to start a read on cached pages */
   bool drop_cache;             /* before a read: flush and drop this file's
@@ -116,6 +118,8 @@ enum sl_end {
   SL_END_ERROR,      /* an I/O error, continue_on_error false */
   SL_END_NO_SPACE,   /* ENOSPC or EDQUOT: counted up to there */
   SL_END_OF_DEVICE,  /* the target ended before the range did */
+  SL_END_TOO_SLOW,   /* an operation lasted longer than limit_latency_ns; which
+                        one is in error, with the code -ETIMEDOUT */
   SL_END_STONEWALL,  /* another stream ended first */
   SL_END_NOT_COLD    /* require_cold, and pages were resident: no I/O done */
 };

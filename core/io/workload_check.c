@@ -168,7 +168,10 @@ static int check_operation(const struct sl_workload_spec *spec,
 
 static int check_limits(const struct sl_workload_spec *spec,
                         struct sl_error *e) {
-  if (spec->limit_ns < 0 || spec->ramp_ns < 0 || spec->virtual_op_ns < 0) {
+  if (spec->rate_bytes_s && spec->rate_operations_s) {
+    return refuse(spec, e, "rate_bytes_s and rate_operations_s: one of them");
+  }
+  if (spec->limit_latency_ns < 0 || spec->limit_ns < 0 || spec->ramp_ns < 0 || spec->virtual_op_ns < 0) {
     return refuse(spec, e, "a duration is negative");
   }
   if (spec->interval_ns != 0 && spec->interval_ns < 1000000) {

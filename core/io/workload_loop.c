@@ -66,7 +66,7 @@ static bool may_go_on(struct sl_run *run, const struct sl_step *step) {
     sl_run_end(run, SL_END_COMPLETE);
     return false;
   }
-  return !run->spec->rate_bytes_s || sl_run_pace(run, step->length);
+  return !run->rate || sl_run_pace(run, step->length);
 }
 
 SL_HOT void sl_run_loop(struct sl_run *run) {

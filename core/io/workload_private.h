@@ -71,6 +71,7 @@ struct sl_run {
   int64_t ramp_end_ns;       /* 0: not in the ramp */
   int64_t next_check_ns;     /* when to look at limits again */
   int64_t clock_start_ns;    /* of *clock */
+  uint64_t rate;             /* bytes or operations a second; 0 none */
   int64_t due_ns;            /* pacing: when the next one may start */
   uint64_t due_rest;         /* and the fraction of a nanosecond, times rate */
 
@@ -148,6 +149,8 @@ int sl_run_transfer_rest(struct sl_run *run, struct sl_step *step,
 /* Counts a failed operation and decides whether the run goes on. */
 void sl_run_failed(struct sl_run *run, const struct sl_step *step, int code);
 void sl_run_flush(struct sl_run *run);
+/* An operation lasted longer than limit_latency_ns. */
+void sl_run_too_slow(struct sl_run *run, const struct sl_step *step);
 
 /* workload_time.c */
 void sl_run_begin_time(struct sl_run *run);

@@ -40,7 +40,7 @@ static bool may_start(struct sl_run *run, struct sl_queue *q,
     if (is_empty(q)) sl_run_end(run, SL_END_COMPLETE);
     return false;
   }
-  if (!run->spec->rate_bytes_s) return true;
+  if (!run->rate) return true;
   if (!is_empty(q) && run->last_ns < run->due_ns) {
     q->hold_until_ns = run->due_ns;
     return false;

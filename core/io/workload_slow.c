@@ -119,6 +119,18 @@ void sl_run_failed(struct sl_run *run, const struct sl_step *step, int code) {
   }
 }
 
+void sl_run_too_slow(struct sl_run *run, const struct sl_step *step) {
+  struct sl_error *e = &run->result->error;
+  if (e->code == 0) {
+    remember(run, -ETIMEDOUT, step->op == SL_OP_READ ? "read" : "write",
+             (int64_t)step->offset);
+    sl_error_hint(e, "it took %.1f ms, limit_latency is %.1f ms",
+                  (double)(step->stop_ns - step->start_ns) / 1e6,
+                  (double)run->spec->limit_latency_ns / 1e6);
+  }
+  end_badly(run, SL_END_TOO_SLOW);
+}
+
 /* A flush that failed has lost data: the pages are marked clean, so asking
  * again would succeed and prove nothing.  It always ends the run. */
 void sl_run_flush(struct sl_run *run) {

@@ -57,7 +57,13 @@ static inline void sl_step_count(struct sl_run *run,
   }
   run->point.bytes += step->moved;
   run->point.operations++;
-  if (RARELY(ns > run->point.max_ns)) run->point.max_ns = ns;
+  if (RARELY(ns > run->point.max_ns)) {
+    run->point.max_ns = ns;
+    /* The first that is too slow is always the slowest of its interval. */
+    if (run->spec->limit_latency_ns && ns > run->spec->limit_latency_ns) {
+      sl_run_too_slow(run, step);
+    }
+  }
 
   sl_step_add(&run->progress->operations, 1);
   sl_step_add(&run->progress->bytes, step->moved);

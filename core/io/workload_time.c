@@ -110,7 +110,6 @@ static void sleep_until(struct sl_run *run, int64_t until_ns) {
 }
 
 bool sl_run_pace(struct sl_run *run, size_t length) {
-  const struct sl_workload_spec *spec = run->spec;
   int64_t began_ns = sl_run_now(run), now_ns = began_ns;
   if (now_ns - run->due_ns > PACE_SLACK_NS) run->due_ns = now_ns;
   if (now_ns < run->due_ns && run->job) sl_job_enter(run->job, NULL, -1);
@@ -125,9 +124,10 @@ bool sl_run_pace(struct sl_run *run, size_t length) {
   run->result->pace_ns += now_ns - began_ns;
   run->last_ns = now_ns;
   /* The schedule is a sum of whole records; its rounding is carried on. */
-  uint64_t scaled = (uint64_t)length * 1000000000 + run->due_rest;
-  run->due_ns += (int64_t)(scaled / spec->rate_bytes_s);
-  run->due_rest = scaled % spec->rate_bytes_s;
+  uint64_t units = run->spec->rate_operations_s ? 1 : length;
+  uint64_t scaled = units * 1000000000 + run->due_rest;
+  run->due_ns += (int64_t)(scaled / run->rate);
+  run->due_rest = scaled % run->rate;
   return run->going;
 }
 

@@ -59,7 +59,7 @@ local function window(group)
 end
 
 -- The worst end, worst first; a stonewall is a good one.
-local WORST = { "error", "no_space", "cancelled", "not_cold", "end_of_device" }
+local WORST = { "error", "too_slow", "no_space", "cancelled", "not_cold", "end_of_device" }
 
 local function whole_end(results)
   local seen = {}

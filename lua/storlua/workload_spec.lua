@@ -46,6 +46,8 @@ local fields = {
   { "legal", "table", false },
   { "bad_kept", "count", 16 },
   { "rate_bytes_s", "rate", 0 },
+  { "rate_operations_s", "count", 0 },
+  { "limit_latency_seconds", "duration", 0 },
   { "continue_on_error", "boolean", false },
   { "cold", { "drop", "require" }, false },
   { "interval_seconds", "duration", 1 },
@@ -158,6 +160,7 @@ function spec.to_core(full)
   local core = {}
   for name, value in pairs(full) do core[name] = value end
   core.limit_ns, core.ramp_ns = ns(full.limit_seconds), ns(full.ramp_seconds)
+  core.limit_latency_ns = ns(full.limit_latency_seconds)
   core.interval_ns = ns(full.interval_seconds)
   core.drop_cache = full.cold ~= nil
   core.require_cold = full.cold == "require"

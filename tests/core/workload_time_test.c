@@ -116,6 +116,50 @@ static void pacing_holds_the_rate(void) {
   rig_close();
 }
 
+static void operations_are_paced_too(void) {
+  rig_open("/tmp");
+  struct sl_workload_spec spec = null_spec();
+  spec.virtual_op_ns = 1000;
+  spec.limit_ns = 10000000000;
+  spec.rate_operations_s = 7; /* a period that is no whole nanosecond */
+  CHECK_EQ(run_virtual(&spec), 0);
+  CHECK_EQ(rig_result->read.operations, 70);
+  spec.rate_bytes_s = 1;
+  CHECK_EQ(run_virtual(&spec), -EINVAL);
+  CHECK(strstr(rig_error.hint, "one of them") != NULL);
+  rig_close();
+}
+
+static void one_slow_operation_ends_it(void) {
+  rig_open("/tmp");
+  struct sl_workload_spec spec = null_spec();
+  spec.virtual_op_ns = 5000000;
+  spec.limit_ns = 1000000000;
+  spec.limit_latency_ns = 5000000; /* not longer than that: fine */
+  CHECK_EQ(run_virtual(&spec), 0);
+  CHECK_STR(sl_end_name(rig_result->end), "complete");
+  CHECK_EQ(rig_result->read.operations, 200);
+  spec.limit_latency_ns = 4999999;
+  CHECK_EQ(run_virtual(&spec), 0);
+  CHECK_STR(sl_end_name(rig_result->end), "too_slow");
+  CHECK_EQ(rig_result->read.operations, 1);
+  CHECK_EQ(rig_result->error.code, -ETIMEDOUT);
+  CHECK_EQ(rig_result->error.offset, 0);
+  CHECK(strstr(rig_result->error.hint, "5.0 ms") != NULL);
+  CHECK_EQ(rig_result->errors_total, 0);
+  rig_close();
+  rig_open("/dev/shm"); /* in a queue */
+  rig_write(4 * MIB, 1);
+  struct sl_workload_spec read = rig_spec(SL_READ);
+  read.engine = sl_engine_find("libaio");
+  read.queue_depth = 8;
+  read.limit_latency_ns = 1;
+  RIG_RUN(&read, SL_END_TOO_SLOW);
+  CHECK(rig_result->read.operations >= 1);
+  CHECK(rig_result->read.operations <= 8);
+  rig_close();
+}
+
 /* --- as a job --- */
 
 struct work {
@@ -188,6 +232,8 @@ int main(void) {
   RUN(virtual_time_is_declared);
   RUN(the_ramp_is_done_but_not_counted);
   RUN(pacing_holds_the_rate);
+  RUN(operations_are_paced_too);
+  RUN(one_slow_operation_ends_it);
   RUN(cancel_ends_an_endless_run);
   RUN(cancel_ends_a_pace);
   return TEST_DONE();

@@ -9,6 +9,7 @@ local ENDS = {
   error = "it was ended by an error",
   no_space = "the file system or device is full",
   end_of_device = "the target ended before the range did",
+  too_slow = "an operation took longer than the limit of latency",
   not_cold = "the cache was not cold, and a cold read was required",
 }
 
