@@ -21,7 +21,9 @@
 struct sl_engine_state {
   struct io_uring ring;
   int fd; /* borrowed from the target */
-  bool has_file, has_memory;
+  int entry_fd;           /* fd, or 0: the registered one */
+  unsigned char entry_flags;
+  bool has_memory;
   struct iovec *vectors; /* one a slot */
 };
 
@@ -78,7 +80,9 @@ static int uring_open(struct sl_engine_state **state,
     return explain(code, path, e);
   }
   struct iovec memory = {setup->memory, setup->memory_bytes};
-  s->has_file = io_uring_register_files(&s->ring, &s->fd, 1) == 0;
+  bool has_file = io_uring_register_files(&s->ring, &s->fd, 1) == 0;
+  s->entry_fd = has_file ? 0 : s->fd;
+  s->entry_flags = has_file ? IOSQE_FIXED_FILE : 0;
   s->has_memory = io_uring_register_buffers(&s->ring, &memory, 1) == 0;
   io_uring_register_ring_fd(&s->ring); /* saves a look-up when it works */
   *state = s;
@@ -92,27 +96,29 @@ static int uring_close(struct sl_engine_state *state) {
   return 0;
 }
 
-static void write_entry(struct sl_engine_state *s, struct io_uring_sqe *sqe,
+static inline void write_entry(struct sl_engine_state *s, struct io_uring_sqe *sqe,
                         struct sl_request *r) {
-  int fd = s->has_file ? 0 : s->fd;
+  int fd = s->entry_fd;
   unsigned bytes = (unsigned)(r->bytes < BYTES_MAX ? r->bytes : BYTES_MAX);
-  struct iovec *vector = &s->vectors[r->slot];
   bool reads = r->op == SL_OP_READ;
-  *vector = (struct iovec){r->data, bytes};
   if (s->has_memory && reads) {
     io_uring_prep_read_fixed(sqe, fd, r->data, bytes, r->offset, 0);
   } else if (s->has_memory) {
     io_uring_prep_write_fixed(sqe, fd, r->data, bytes, r->offset, 0);
-  } else if (reads) { /* with a vector: READ and WRITE came with 5.6 */
-    io_uring_prep_readv(sqe, fd, vector, 1, r->offset);
-  } else {
-    io_uring_prep_writev(sqe, fd, vector, 1, r->offset);
+  } else { /* with a vector: READ and WRITE came with Linux 5.6 only */
+    struct iovec *vector = &s->vectors[r->slot];
+    *vector = (struct iovec){r->data, bytes};
+    if (reads) {
+      io_uring_prep_readv(sqe, fd, vector, 1, r->offset);
+    } else {
+      io_uring_prep_writev(sqe, fd, vector, 1, r->offset);
+    }
   }
-  if (s->has_file) sqe->flags |= IOSQE_FIXED_FILE;
+  sqe->flags = s->entry_flags;
   io_uring_sqe_set_data(sqe, r);
 }
 
-static int uring_submit(struct sl_engine_state *state,
+__attribute__((hot)) static int uring_submit(struct sl_engine_state *state,
                         struct sl_request *const *requests, unsigned count) {
   unsigned taken = 0;
   while (taken < count) {
@@ -131,7 +137,7 @@ static int enter(struct io_uring *ring, int64_t timeout_ns) {
   return io_uring_submit_and_wait_timeout(ring, &first, 1, &ts, NULL);
 }
 
-static int uring_reap(struct sl_engine_state *state, int64_t timeout_ns,
+__attribute__((hot)) static int uring_reap(struct sl_engine_state *state, int64_t timeout_ns,
                       struct sl_request **done, unsigned max) {
   struct io_uring *ring = &state->ring;
   struct io_uring_cqe *cqe;

@@ -32,8 +32,8 @@ static bool overtakes(const struct sl_run *run, struct sl_queue *q) {
 
 /* The rate and limit_bytes; an empty queue waits here, another goes on with
  * what it has. */
-static bool may_start(struct sl_run *run, struct sl_queue *q,
-                      const struct sl_step *step) {
+static bool is_allowed(struct sl_run *run, struct sl_queue *q,
+                       const struct sl_step *step) {
   uint64_t bytes = q->bytes + atomic_load_explicit(&run->progress->bytes,
                                                    memory_order_relaxed);
   if (bytes + step->length > run->bytes_end) {
@@ -48,22 +48,32 @@ static bool may_start(struct sl_run *run, struct sl_queue *q,
   return sl_run_pace(run, step->length);
 }
 
-static void prepare_slot(struct sl_run *run, struct sl_queue *q,
-                         const struct sl_step *planned) {
-  struct sl_slot *slot = q->idle[--q->idle_count];
+/* The slot on top of the stack, whose step is planned. */
+static inline void make_ready(struct sl_run *run, struct sl_queue *q,
+                              struct sl_slot *slot) {
   struct sl_step *step = &slot->step;
-  unsigned char *data = step->data;
-  *step = *planned;
-  step->data = data;
   step->moved = 0;
   if (step->op == SL_OP_WRITE) sl_run_fill(run, step);
   slot->request.op = step->op;
-  slot->request.data = data;
+  slot->request.data = step->data;
   slot->request.bytes = step->request;
   slot->request.offset = step->offset;
+  q->idle_count--;
   q->ready[q->ready_count++] = &slot->request;
   q->bytes += step->length;
+  q->busy[step->op]++;
   sl_step_advance(run);
+}
+
+/* True when the planned visit may start now. */
+static bool may_start(struct sl_run *run, struct sl_queue *q,
+                      const struct sl_step *step) {
+  /* No more writes than the flush waits for. */
+  if (step->op == SL_OP_WRITE && run->spec->flush == SL_FLUSH_EVERY &&
+      run->unflushed + q->busy[SL_OP_WRITE] >= run->spec->flush_every) {
+    return false;
+  }
+  return MOSTLY(!run->is_held_back) || is_allowed(run, q, step);
 }
 
 /* Gives free slots their next visits, and all of them one start time. */
@@ -73,23 +83,18 @@ static void prepare(struct sl_run *run, struct sl_queue *q) {
   bool writes = false;
   q->hold_until_ns = -1;
   while (q->idle_count && run->visit < run->visit_end) {
-    struct sl_step step;
     if (overtakes(run, q)) break;
-    sl_step_plan(run, &step);
-    if (step.op == SL_OP_WRITE) {
-      /* No more writes than the flush waits for. */
-      if (run->spec->flush == SL_FLUSH_EVERY &&
-          run->unflushed + q->busy[SL_OP_WRITE] >= run->spec->flush_every) {
-        break;
-      }
+    struct sl_slot *slot = q->idle[q->idle_count - 1];
+    sl_step_plan(run, &slot->step);
+    if (!may_start(run, q, &slot->step)) {
+      slot->step.visit = UINT64_MAX; /* idle */
+      break;
     }
-    if (RARELY(run->is_held_back) && !may_start(run, q, &step)) break;
-    if (step.op == SL_OP_WRITE && !writes) {
+    if (slot->step.op == SL_OP_WRITE && !writes) {
       began_ns = sl_run_now(run);
       writes = true;
     }
-    q->busy[step.op]++;
-    prepare_slot(run, q, &step);
+    make_ready(run, q, slot);
   }
   if (q->ready_count == before) return;
   run->last_ns = sl_run_now(run);
@@ -105,7 +110,7 @@ static void prepare(struct sl_run *run, struct sl_queue *q) {
   }
 }
 
-static void free_slot(struct sl_run *run, struct sl_queue *q,
+static inline void free_slot(struct sl_run *run, struct sl_queue *q,
                       struct sl_slot *slot) {
   enum sl_op op = slot->step.op;
   q->bytes -= slot->step.length;
@@ -121,7 +126,7 @@ static void free_slot(struct sl_run *run, struct sl_queue *q,
 }
 
 /* A record that is done as far as it goes. */
-static void finish(struct sl_run *run, struct sl_queue *q, struct sl_slot *slot,
+static inline void finish(struct sl_run *run, struct sl_queue *q, struct sl_slot *slot,
                    int code) {
   struct sl_step *step = &slot->step;
   if (MOSTLY(step->moved)) {
@@ -142,7 +147,7 @@ static void finish(struct sl_run *run, struct sl_queue *q, struct sl_slot *slot,
   free_slot(run, q, slot);
 }
 
-static void complete(struct sl_run *run, struct sl_queue *q,
+static inline void complete(struct sl_run *run, struct sl_queue *q,
                      struct sl_request *request) {
   struct sl_slot *slot = (struct sl_slot *)request;
   struct sl_step *step = &slot->step;

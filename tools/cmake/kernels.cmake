@@ -21,5 +21,6 @@ storlua_kernel(core/io/stamp_scalar.c -fno-tree-vectorize
 
 # Pairs of counters are not worth a vector: moving them in and out costs more
 # instructions than it saves.
-set_source_files_properties(core/io/workload_loop.c PROPERTIES
+set_source_files_properties(core/io/workload_loop.c
+  core/io/workload_queue.c PROPERTIES
   COMPILE_OPTIONS -fno-tree-slp-vectorize)
