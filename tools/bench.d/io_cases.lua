@@ -113,6 +113,7 @@ function cases.write_verify(c)
         local rates, reason = peers.fio {
           filename = c.path, rw = "write", bs = c.record_bytes, size = c.size_bytes,
           ioengine = "psync", verify = "crc32c", do_verify = 1, invalidate = 0,
+          verify_state_save = 0,
         }
         return rates and { write = rates.write.mib_s, verify = rates.read.mib_s }, reason
       end },
