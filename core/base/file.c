@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int open_retry(const char *path, int flags, mode_t mode) {
@@ -132,8 +133,27 @@ static int open_temporary(const char *path, char **name, struct sl_error *e) {
   return sl_error_set(e, -EEXIST, "open", path, -1);
 }
 
-int sl_file_replace(const char *path, const void *content, size_t length,
-                    struct sl_error *e) {
+/* A terminal, a pipe, /dev/null: a renamed file would take its place. */
+static int write_stream(const char *path, mode_t mode, const void *content,
+                        size_t length, struct sl_error *e) {
+  if (S_ISDIR(mode)) return sl_error_set(e, -EISDIR, "open", path, -1);
+  if (!S_ISCHR(mode) && !S_ISFIFO(mode)) {
+    sl_error_set(e, -EINVAL, "open", path, -1);
+    sl_error_hint(e, "neither a file nor a stream");
+    return -EINVAL;
+  }
+  /* a pipe that nobody reads is an error, not a wait */
+  int fd = open_retry(path, O_WRONLY | O_NOCTTY | O_NONBLOCK, 0);
+  if (fd < 0) return sl_error_set(e, fd, "open", path, -1);
+  int flags = fcntl(fd, F_GETFL);
+  if (flags >= 0) fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+  int code = sl_file_write_fd(fd, content, length);
+  if (close(fd) != 0 && !code) code = -errno;
+  return code ? sl_error_set(e, code, "write", path, -1) : 0;
+}
+
+static int replace_file(const char *path, const void *content, size_t length,
+                        struct sl_error *e) {
   char *temporary = NULL;
   int fd = open_temporary(path, &temporary, e);
   if (fd < 0) return fd;
@@ -150,4 +170,18 @@ int sl_file_replace(const char *path, const void *content, size_t length,
   if (code) unlink(temporary);
   free(temporary);
   return code ? code : sync_directory(path, e);
+}
+
+int sl_file_replace(const char *path, const void *content, size_t length,
+                    struct sl_error *e) {
+  struct stat st;
+  if (stat(path, &st) != 0) return replace_file(path, content, length, e);
+  if (!S_ISREG(st.st_mode))
+    return write_stream(path, st.st_mode, content, length, e);
+  /* what a link names is replaced, not the link */
+  char *real = realpath(path, NULL);
+  if (!real) return sl_error_set(e, -errno, "realpath", path, -1);
+  int code = replace_file(real, content, length, e);
+  free(real);
+  return code;
 }

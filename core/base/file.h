@@ -24,7 +24,8 @@ int sl_file_read_all(const char *path, char **content, size_t *length,
 
 /* Writes `length` bytes to a temporary file beside `path`, fsyncs it, renames
  * it over `path` and fsyncs the directory.  Removes the temporary file when
- * any step fails. */
+ * any step fails.  Of a symbolic link the file behind it is replaced; a
+ * character device or a pipe is written to; a block device is refused. */
 int sl_file_replace(const char *path, const void *content, size_t length,
                     struct sl_error *e);
 
