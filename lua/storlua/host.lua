@@ -111,7 +111,7 @@ local function code_of_error(err)
     say(failure.text(err))
     return 2
   end
-  say(failure.report(err))
+  say(code == "RESULT" and failure.text(err) or failure.report(err))
   return 3
 end
 

@@ -68,12 +68,6 @@ local function body(self, opt)
   self.procedure.run(self.t, opt)
 end
 
--- Where an error came from, taken before the stack is unwound.
-local function with_traceback(err)
-  err = failure.capture(err)
-  return { err = err, traceback = failure.traceback(err) }
-end
-
 -- While a run lasts, a job that does not come back is an event of it, and
 -- fails it: while it is stuck, and again when it is given up.
 local function report_stuck(self)
@@ -118,8 +112,10 @@ local function execute(procedure, opt, settings)
   self.cleanups_before = #scheduler.cleanup_failures
   local _ <close> = report_stuck(self)
   local _ <close> = report_stalls(self)
-  local ok, caught = xpcall(body, with_traceback, self, opt)
-  local exit_code = scheduler.shield(ending.finish, self, not ok and caught or nil)
+  -- The handler keeps the error's identity: scopes that unwind compare it.
+  local ok, err = xpcall(body, failure.capture, self, opt)
+  local caught = not ok and { err = err, traceback = failure.traceback(err) } or nil
+  local exit_code = scheduler.shield(ending.finish, self, caught)
   scheduler.cleanup_seconds = previous_cleanup
   return exit_code
 end
@@ -132,16 +128,13 @@ end
 --- board, board_name, destroy, cleanup_seconds, log_limit_bytes, seed, options_given
 ---@return integer exit code
 function run.execute(procedure, opt, settings)
-  local ok, result = xpcall(execute, function(err)
-    if errors.is(err) and err.code == "USAGE" then return err end
-    return with_traceback(err)
-  end, procedure, opt, settings)
+  local ok, result = xpcall(execute, failure.capture, procedure, opt, settings)
   if ok then return result end
   if errors.is(result) and result.code == "USAGE" then
     io.stderr:write("storlua: ", result.message, "\n")
     return 2
   end
-  error(result.err, 0)
+  error(result, 0)
 end
 
 return run

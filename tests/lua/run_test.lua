@@ -69,6 +69,17 @@ function test.test_what_the_script_raises_is_told_with_place_and_traceback()
   end
 end
 
+function test.test_the_failure_of_a_task_is_told_once()
+  local v, result = expect("raised", 3, [[
+    t:check("a", true)
+    local scope <close> = task.scope()
+    scope:spawn("kid", function() error("in the kid") end)
+    task.sleep(10) ]])
+  lu.assertEquals(#v.reasons, 1)
+  lu.assertStrContains(v.reasons[1], "in the kid")
+  lu.assertNotStrContains(result.stderr, "clean-up")
+end
+
 function test.test_nothing_checked_is_a_failure_unless_informational()
   local v = expect("failed", 1, 't:note("a", 1)')
   lu.assertEquals(v.reasons[1], "nothing was checked")
