@@ -53,19 +53,6 @@ function failure.remember(err, traceback)
   tracebacks[err] = tracebacks[err] or failure.trim(traceback)
 end
 
---- The error of a task that yielded where nobody resumes it.
----@param name string of the task
----@param co thread
----@return storlua.Error
-function failure.of_stray(name, co)
-  local err = errors.new {
-    code = "MISUSE",
-    message = ("task %s yielded outside a coroutine of its own: use task.yield"):format(name),
-  }
-  failure.remember(err, debug.traceback(co))
-  return err
-end
-
 --- The traceback of an error as it was when it was raised, or nil.
 ---@return string|nil
 function failure.traceback(err)

@@ -20,6 +20,7 @@ local scheduler = {
 }
 
 local NS = 1000000000
+local yield = coroutine.yield
 local ready = { first = 1, last = 0 }
 local current -- the task that runs now
 
@@ -34,6 +35,15 @@ local current -- the task that runs now
 ---@field failed boolean
 ---@field error any
 ---@field on_end? fun()
+
+--- coroutine.yield for scripts: in a task itself nobody would ever wake it.
+function scheduler.yield(...)
+  if current and coroutine.running() == current.coroutine then
+    errors.raise("MISUSE", "task %s yielded outside a coroutine of its own: use task.yield",
+      current.name)
+  end
+  return yield(...)
+end
 
 local function push_ready(t)
   ready.last = ready.last + 1
@@ -69,25 +79,12 @@ local function fail(t, err)
   t.failed, t.error = true, failure.capture(err)
 end
 
--- A bare coroutine.yield in a task: nobody would ever wake it.
-local function end_stray(t)
-  fail(t, failure.of_stray(t.name, t.coroutine))
-  coroutine.close(t.coroutine)
-end
-
 local function run_task(t)
   current = t
   local ok, message = core.resume(t.coroutine)
-  if coroutine.status(t.coroutine) ~= "dead" then
-    if t.parked then
-      current = nil
-      return
-    end
-    end_stray(t)
-  elseif not ok then
-    fail(t, message)
-  end
   current = nil
+  if coroutine.status(t.coroutine) ~= "dead" then return end
+  if not ok then fail(t, message) end
   t.ended = true
   scheduler.live[t] = nil
   if t.on_end then t.on_end() end
@@ -131,7 +128,7 @@ local function park(t, abort)
   if t.shield and t.shield.end_ns < math.maxinteger then
     deadline = timer.start(t.shield.end_ns - loop.now_ns(), abort)
   end
-  coroutine.yield()
+  yield()
   t.abort, t.parked = nil, nil
   if deadline then deadline:cancel() end
 end

@@ -98,7 +98,7 @@ end
 
 --- Replaces the functions; called once by the host.
 function stdlib.install()
-  coroutine.resume, coroutine.wrap = core.resume, core.wrap
+  coroutine.resume, coroutine.wrap, coroutine.yield = core.resume, core.wrap, scheduler.yield
   os.exit = stdlib.exit
   os.execute = refuse("os.execute", "process.run{…} of storlua.process")
   io.popen = refuse("io.popen", "process.run{…} of storlua.process")

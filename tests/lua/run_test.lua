@@ -80,6 +80,11 @@ function test.test_the_failure_of_a_task_is_told_once()
   lu.assertNotStrContains(result.stderr, "clean-up")
 end
 
+function test.test_a_bare_yield_gets_its_verdict()
+  local v = expect("raised", 3, 't:check("a", true) coroutine.yield()')
+  lu.assertStrContains(v.reasons[1], "use task.yield")
+end
+
 function test.test_nothing_checked_is_a_failure_unless_informational()
   local v = expect("failed", 1, 't:note("a", 1)')
   lu.assertEquals(v.reasons[1], "nothing was checked")
