@@ -18,6 +18,11 @@ static const char *const engines[] = {"libaio", "posixaio", "io_uring"};
 enum { ENGINES = 3 };
 
 static bool have(const char *engine) {
+#ifdef __SANITIZE_THREAD__
+  /* The C library starts these threads from threads of its own that the
+   * sanitizer never saw begin, and it crashes in them. */
+  if (strcmp(engine, "posixaio") == 0) return false;
+#endif
   return sl_engine_probe(engine, NULL) == 0;
 }
 

@@ -7,6 +7,7 @@ local costs = require("io_costs")
 local dkjson = require("dkjson")
 local peers = require("peers")
 local process = require("storlua.process")
+local queue_cases = require("queue_cases")
 local report = require("report")
 local rounds = require("rounds")
 local storlua = require("storlua")
@@ -54,11 +55,17 @@ local function plan(opt, here, ram, disk)
     return function() return make(with(base, context)) end
   end
   local function small(file) return with(file, {}) end
+  local function queued(ids, depth, direct)
+    return { ids = ids, case = timed(queue_cases.random_queued,
+      with(disk, { depth = depth, direct = direct })) }
+  end
   return {
     { ids = { "T1", "T2", "T3" }, case = timed(cases.random_cached, small(ram)) },
     { ids = { "T1", "T2", "T3" }, case = timed(cases.random_cached, small(disk)) },
     { ids = { "T5" }, case = timed(cases.null, {}) },
     { ids = { "T6" }, cost = function() return costs.instructions(with(base, small(ram))) end },
+    queued({ "T10" }, 16, false), queued({ "T11" }, 64, false),
+    queued({ "T12" }, 1, true), queued({ "T13" }, 16, true), queued({ "T13" }, 64, true),
     { ids = { "T15", "T17" },
       case = timed(cases.write_verify, with(ram, { record_bytes = 4096 })) },
     { ids = { "T16" }, case = timed(cases.write_verify, with(ram, { record_bytes = MIB })) },

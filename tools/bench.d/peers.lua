@@ -41,7 +41,11 @@ function peers.fio(settings)
   local argv = { "fio", "--name=peer", "--thread", "--output-format=json", "--fallocate=none" }
   local names = {}
   for name in pairs(settings) do names[#names + 1] = name end
-  table.sort(names)
+  -- The options of an engine are known after its name only.
+  table.sort(names, function(a, b)
+    if (a == "ioengine") ~= (b == "ioengine") then return a == "ioengine" end
+    return a < b
+  end)
   for _, name in ipairs(names) do
     local value = settings[name]
     argv[#argv + 1] = value == true and "--" .. name or ("--%s=%s"):format(name, value)
