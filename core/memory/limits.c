@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/memory/limits.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t MIB = 1 << 20;
+
+enum { PATH_BYTES = 1024 };
+
+static FILE *open_below(const char *root, const char *path) {
+  char full[PATH_BYTES];
+  int length = snprintf(full, sizeof full, "%s%s", root ? root : "", path);
+  if (length < 0 || (size_t)length >= sizeof full) return NULL;
+  return fopen(full, "re");
+}
+
+static int read_meminfo(const char *root, struct sl_memory_limits *l) {
+  FILE *file = open_below(root, "/proc/meminfo");
+  if (!file) return -errno;
+  char line[128];
+  int64_t kib, free = -1, cached = 0, unmovable = 0;
+  l->total_bytes = l->available_bytes = -1;
+  while (fgets(line, sizeof line, file)) {
+    if (sscanf(line, "MemTotal: %" SCNd64, &kib) == 1)
+      l->total_bytes = kib * 1024;
+    else if (sscanf(line, "MemAvailable: %" SCNd64, &kib) == 1)
+      l->available_bytes = kib * 1024;
+    else if (sscanf(line, "MemFree: %" SCNd64, &kib) == 1)
+      free = kib * 1024;
+    else if (sscanf(line, "Cached: %" SCNd64, &kib) == 1)
+      cached = kib * 1024;
+    else if (sscanf(line, "Shmem: %" SCNd64, &kib) == 1)
+      unmovable = kib * 1024;
+  }
+  fclose(file);
+  /* Before Linux 3.14 the kernel does not say what is available. */
+  if (l->available_bytes < 0 && free >= 0)
+    l->available_bytes = free + (cached > unmovable ? cached - unmovable : 0);
+  return l->total_bytes > 0 && l->available_bytes >= 0 ? 0 : -ENODATA;
+}
+
+/* A number in a file; -1 when there is none, as in "max". */
+static int64_t read_number(const char *root, const char *folder,
+                           const char *name) {
+  char path[PATH_BYTES];
+  int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+  if (length < 0 || (size_t)length >= sizeof path) return -1;
+  FILE *file = open_below(root, path);
+  if (!file) return -1;
+  uint64_t value = 0;
+  int found = fscanf(file, "%" SCNu64, &value);
+  fclose(file);
+  return found == 1 && value <= INT64_MAX ? (int64_t)value : -1;
+}
+
+/* File pages that the kernel takes back when the group needs them. */
+static int64_t reclaimable(const char *root, const char *folder,
+                           const char *name) {
+  char path[PATH_BYTES], line[128];
+  int length = snprintf(path, sizeof path, "%s/memory.stat", folder);
+  if (length < 0 || (size_t)length >= sizeof path) return 0;
+  FILE *file = open_below(root, path);
+  if (!file) return 0;
+  int64_t bytes = 0;
+  size_t name_length = strlen(name);
+  while (fgets(line, sizeof line, file)) {
+    if (strncmp(line, name, name_length) == 0 && line[name_length] == ' ')
+      bytes = strtoll(line + name_length, NULL, 10);
+  }
+  fclose(file);
+  return bytes > 0 ? bytes : 0;
+}
+
+struct hierarchy {
+  const char *limit, *used, *inactive;
+  char mount[PATH_BYTES / 4], path[PATH_BYTES / 4];
+};
+
+static void look_at(const char *root, const struct hierarchy *h,
+                    const char *folder, struct sl_memory_limits *l) {
+  int64_t limit = read_number(root, folder, h->limit);
+  int64_t used = read_number(root, folder, h->used);
+  /* v1 writes "no limit" as a number near the largest. */
+  if (limit < 0 || used < 0 || limit >= l->total_bytes) return;
+  int64_t cache = reclaimable(root, folder, h->inactive);
+  used = used > cache ? used - cache : 0;
+  int64_t headroom = limit > used ? limit - used : 0;
+  if (l->cgroup_limit_bytes >= 0 &&
+      headroom >= l->cgroup_limit_bytes - l->cgroup_used_bytes)
+    return;
+  l->cgroup_limit_bytes = limit;
+  l->cgroup_used_bytes = used < limit ? used : limit;
+  snprintf(l->cgroup, sizeof l->cgroup, "%s", folder);
+}
+
+/* From our group up to the root, whose limits hold for us as well. */
+static void climb(const char *root, const struct hierarchy *h,
+                  struct sl_memory_limits *l) {
+  char folder[PATH_BYTES];
+  int length = snprintf(folder, sizeof folder, "%s%s", h->mount,
+                        strcmp(h->path, "/") == 0 ? "" : h->path);
+  if (length < 0 || (size_t)length >= sizeof folder) return;
+  size_t top = strlen(h->mount);
+  for (;;) {
+    look_at(root, h, folder, l);
+    char *slash = strrchr(folder, '/');
+    if (strlen(folder) <= top || !slash || (size_t)(slash - folder) < top)
+      return;
+    *slash = '\0';
+  }
+}
+
+static bool find_mount(const char *root, const char *type, const char *option,
+                       char *point, size_t size) {
+  FILE *file = open_below(root, "/proc/self/mounts");
+  if (!file) return false;
+  char line[PATH_BYTES];
+  bool found = false;
+  while (!found && fgets(line, sizeof line, file)) {
+    char where[256], kind[64], options[256];
+    if (sscanf(line, "%*s %255s %63s %255s", where, kind, options) != 3 ||
+        strcmp(kind, type) != 0)
+      continue;
+    char *save = NULL;
+    bool has = option == NULL;
+    for (char *o = strtok_r(options, ",", &save); o && !has;
+         o = strtok_r(NULL, ",", &save))
+      has = strcmp(o, option) == 0;
+    if (!has) continue;
+    snprintf(point, size, "%s", where);
+    found = true;
+  }
+  fclose(file);
+  return found;
+}
+
+/* "4:memory:/a/b" or "0::/a/b" */
+static bool find_path(const char *root, bool v2, char *path, size_t size) {
+  FILE *file = open_below(root, "/proc/self/cgroup");
+  if (!file) return false;
+  char line[PATH_BYTES];
+  bool found = false;
+  while (!found && fgets(line, sizeof line, file)) {
+    line[strcspn(line, "\n")] = '\0';
+    char *controllers = strchr(line, ':');
+    char *where = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!where) continue;
+    *where++ = '\0';
+    controllers++;
+    if (v2 ? *controllers != '\0' : strcmp(controllers, "memory") != 0)
+      continue;
+    /* Seen from a cgroup namespace the path may lead out of it: what is
+     * mounted is then the only group to be seen. */
+    snprintf(path, size, "%s", strncmp(where, "/..", 3) == 0 ? "/" : where);
+    found = true;
+  }
+  fclose(file);
+  return found;
+}
+
+static void look_at_cgroups(const char *root, struct sl_memory_limits *l) {
+  struct hierarchy v2 = {"memory.max", "memory.current", "inactive_file", "",
+                         ""};
+  struct hierarchy v1 = {"memory.limit_in_bytes", "memory.usage_in_bytes",
+                         "total_inactive_file", "", ""};
+  if (find_path(root, true, v2.path, sizeof v2.path) &&
+      find_mount(root, "cgroup2", NULL, v2.mount, sizeof v2.mount))
+    climb(root, &v2, l);
+  if (find_path(root, false, v1.path, sizeof v1.path) &&
+      find_mount(root, "cgroup", "memory", v1.mount, sizeof v1.mount))
+    climb(root, &v1, l);
+}
+
+static int64_t largest(int64_t a, int64_t b) { return a > b ? a : b; }
+
+int sl_memory_limits(const char *root, struct sl_memory_limits *l,
+                     struct sl_error *e) {
+  *l = (struct sl_memory_limits){.cgroup_limit_bytes = -1,
+                                 .cgroup_used_bytes = -1};
+  int code = read_meminfo(root, l);
+  if (code != 0) return sl_error_set(e, code, "read", "/proc/meminfo", -1);
+  look_at_cgroups(root, l);
+  l->free_bytes = l->available_bytes;
+  l->reserve_bytes = largest(l->total_bytes / 10, 64 * MIB);
+  if (l->reserve_bytes > l->total_bytes / 4)
+    l->reserve_bytes = l->total_bytes / 4;
+  int64_t headroom = l->cgroup_limit_bytes - l->cgroup_used_bytes;
+  if (l->cgroup_limit_bytes >= 0 && headroom < l->free_bytes) {
+    l->free_bytes = headroom;
+    l->reserve_bytes = largest(l->cgroup_limit_bytes / 10, 4 * MIB);
+  }
+  l->room_bytes = l->free_bytes > l->reserve_bytes
+                      ? l->free_bytes - l->reserve_bytes
+                      : 0;
+  return 0;
+}
