@@ -59,7 +59,7 @@ static void set_up(struct sl_member *m, void *data) {
 
 static void tear_down(struct sl_member *m, void *data) {
   struct sl_bandwidth_work *run = data;
-  sl_arena_unmap(&run->buffers[m->index].arena);
+  sl_buffers_release(&run->buffers[m->index]);
 }
 
 /* Where the memory lies, of a few pages of each thread. */

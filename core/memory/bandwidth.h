@@ -65,7 +65,7 @@ struct sl_bandwidth_result {
   int cpus[SL_CREW_MAX];
   bool verified;     /* all that was compared was right */
   uint64_t checksum; /* sum of the 64-bit words of the destination, or what
-                        one pass of a read returned */
+                        a read of its first chunk returns */
   struct {           /* the first wrong word, when not verified */
     const char *kernel;
     unsigned thread;

@@ -5,8 +5,10 @@
 
 #include "core/memory/bandwidth_private.h"
 
-/* The stop flag is read after each of these: 80 ms at 200 MB/s. */
-enum { CHUNK = 16 << 20, TRIALS = 3 };
+enum {
+  TRIALS = 3,
+  CALL_BYTES = 16 << 20 /* of small buffers, in one call of a kernel */
+};
 
 static bool reads_only(enum sl_memory_op op) {
   return sl_memory_op_facts(op)->writes == 0;
@@ -14,39 +16,54 @@ static bool reads_only(enum sl_memory_op op) {
 
 /* --- on the members' threads --- */
 
+/* The chunks that the sample to come, or the last one, works on. */
+static size_t chunks_in_use(const struct sl_bandwidth_work *run,
+                            const struct sl_buffers *b) {
+  return run->visits < (int64_t)b->chunks ? (size_t)run->visits : b->chunks;
+}
+
+static bool stopped(const struct sl_member *m) {
+  return atomic_load_explicit(m->stop, memory_order_relaxed);
+}
+
 static void poison(struct sl_member *m, void *data) {
   struct sl_bandwidth_work *run = data;
-  sl_buffers_poison(&run->buffers[m->index]);
+  struct sl_buffers *b = &run->buffers[m->index];
+  for (size_t i = 0; i < b->chunks && !stopped(m); i++)
+    sl_buffers_poison(b, i);
 }
 
 static void verify(struct sl_member *m, void *data) {
   struct sl_bandwidth_work *run = data;
-  sl_buffers_verify(&run->buffers[m->index], run->spec->op, run->value,
-                    m->stop);
+  struct sl_buffers *b = &run->buffers[m->index];
+  const size_t count = chunks_in_use(run, b);
+  b->wrong_at = -1;
+  for (size_t i = 0; i < count && b->wrong_at < 0 && !stopped(m); i++)
+    sl_buffers_verify(b, run->spec->op, run->value,
+                      (run->first + i) % b->chunks);
 }
 
-/* The timed part.  Small buffers are passed over many times in one call, large
- * ones in several calls. */
+/* The timed part.  Small buffers are passed over many times in one call. */
 static void sample(struct sl_member *m, void *data) {
   struct sl_bandwidth_work *run = data;
   struct sl_buffers *b = &run->buffers[m->index];
-  const size_t chunk = b->bytes < CHUNK ? b->bytes : CHUNK;
-  struct sl_kernel_work work = {
-      b->dst, b->a, b->b, chunk, CHUNK / chunk, run->value};
-  b->sum = 0;
-  b->passes = 0;
-  while (b->passes < run->passes) {
-    const int64_t left = run->passes - b->passes;
+  size_t chunk = run->first;
+  b->sum = b->expected_sum = 0;
+  b->done_bytes = 0;
+  struct sl_kernel_work work = {.value = run->value, .repeats = 1};
+  for (int64_t left = run->visits; left > 0; left -= (int64_t)work.repeats) {
+    if (stopped(m)) return;
+    const size_t at = chunk * b->chunk;
+    work.dst = b->dst + at;
+    work.a = b->a + at;
+    work.b = b->b + at;
+    work.bytes = b->bytes - at < b->chunk ? b->bytes - at : b->chunk;
+    if (b->chunks == 1) work.repeats = CALL_BYTES / b->chunk;
     if (left < (int64_t)work.repeats) work.repeats = (size_t)left;
-    for (size_t at = 0; at < b->bytes; at += chunk) {
-      if (atomic_load_explicit(m->stop, memory_order_relaxed)) return;
-      work.dst = b->dst + at;
-      work.a = b->a + at;
-      work.b = b->b + at;
-      work.bytes = b->bytes - at < chunk ? b->bytes - at : chunk;
-      b->sum += run->kernel->run(&work);
-    }
-    b->passes += (int64_t)work.repeats;
+    b->sum += run->kernel->run(&work);
+    b->expected_sum += b->sums[chunk] * work.repeats;
+    b->done_bytes += (int64_t)(work.bytes * work.repeats);
+    chunk = chunk + 1 < b->chunks ? chunk + 1 : 0;
   }
 }
 
@@ -70,28 +87,31 @@ static void note_wrong(struct sl_bandwidth_work *run, unsigned thread, int64_t o
 }
 
 static void check_sums(struct sl_bandwidth_work *run) {
+  const uint64_t mask =
+      run->spec->op == SL_MEMORY_READ ? UINT64_MAX : UINT32_MAX;
   for (unsigned i = 0; i < run->spec->threads; i++) {
     const struct sl_buffers *b = &run->buffers[i];
-    uint64_t expected = sl_buffers_read_sum(b, run->spec->op) *
-                        (uint64_t)run->passes;
-    uint64_t found = b->sum;
-    if (run->spec->op != SL_MEMORY_READ) {
-      expected &= 0xffffffff;
-      found &= 0xffffffff;
-    }
-    if (expected != found) note_wrong(run, i, -1, expected, found);
+    if (((b->sum ^ b->expected_sum) & mask) != 0)
+      note_wrong(run, i, -1, b->expected_sum & mask, b->sum & mask);
   }
 }
 
-static int take_sample(struct sl_bandwidth_work *run, struct sl_bandwidth_sample *s) {
+static int take_sample(struct sl_bandwidth_work *run,
+                       struct sl_bandwidth_sample *s) {
   int code = crew_run(run, sample);
   if (code != 0) return code;
   s->ns = sl_crew_elapsed_ns(run->crew);
-  s->bytes = run->spec->buffer_bytes * run->passes * run->spec->threads;
+  s->bytes = 0;
+  for (unsigned i = 0; i < run->spec->threads; i++)
+    s->bytes += run->buffers[i].done_bytes;
   atomic_fetch_add_explicit(&run->progress->bytes, s->bytes,
                             memory_order_relaxed);
   if (reads_only(run->spec->op)) check_sums(run);
   return 0;
+}
+
+static void go_on(struct sl_bandwidth_work *run) {
+  run->first = (run->first + (size_t)run->visits) % run->buffers[0].chunks;
 }
 
 static int verify_all(struct sl_bandwidth_work *run) {
@@ -112,13 +132,13 @@ static bool is_faster(const struct sl_bandwidth_sample *a,
          (double)a->bytes / (double)a->ns > (double)b->bytes / (double)b->ns;
 }
 
-/* How many passes make one sample, from one that was too short. */
-static int64_t enough_passes(const struct sl_bandwidth_work *run,
+/* How many visits make one sample, from one that was too short. */
+static int64_t enough_visits(const struct sl_bandwidth_work *run,
                              const struct sl_bandwidth_sample *s) {
-  if (s->ns >= run->spec->sample_ns) return run->passes;
+  if (s->ns >= run->spec->sample_ns) return run->visits;
   const double factor =
       1.05 * (double)run->spec->sample_ns / (double)(s->ns > 0 ? s->ns : 1);
-  return 1 + (int64_t)((double)run->passes * (factor < 100 ? factor : 100));
+  return 1 + (int64_t)((double)run->visits * (factor < 100 ? factor : 100));
 }
 
 void sl_bandwidth_phase(struct sl_bandwidth_work *run, const char *name) {
@@ -128,13 +148,14 @@ void sl_bandwidth_phase(struct sl_bandwidth_work *run, const char *name) {
 /* Lengthens the sample until it is long enough. */
 static int calibrate(struct sl_bandwidth_work *run,
                      struct sl_bandwidth_sample *s) {
-  run->passes = 1;
+  run->visits = 1;
   for (;;) {
     int code = take_sample(run, s);
     if (code != 0) return code;
-    const int64_t passes = enough_passes(run, s);
-    if (passes == run->passes) return 0;
-    run->passes = passes;
+    const int64_t visits = enough_visits(run, s);
+    if (visits == run->visits) return 0;
+    go_on(run);
+    run->visits = visits;
   }
 }
 
@@ -165,7 +186,7 @@ static size_t list_kernels(const struct sl_bandwidth_spec *spec,
 int sl_bandwidth_choose(struct sl_bandwidth_work *run) {
   struct sl_bandwidth_result *r = run->result;
   const struct sl_kernel *list[SL_KERNELS_MAX];
-  int64_t passes[SL_KERNELS_MAX];
+  int64_t visits[SL_KERNELS_MAX];
   const size_t count = list_kernels(run->spec, list);
   const struct sl_kernel *winner = NULL;
   struct sl_bandwidth_sample fastest = {0};
@@ -174,10 +195,11 @@ int sl_bandwidth_choose(struct sl_bandwidth_work *run) {
     const size_t k = i % count;
     struct sl_bandwidth_sample s = {0};
     run->kernel = list[k];
-    if (i >= count) run->passes = passes[k];
+    if (i >= count) run->visits = visits[k];
     int code = i < count ? first_trial(run, &s) : take_sample(run, &s);
     if (code != 0) return code;
-    passes[k] = run->passes;
+    visits[k] = run->visits;
+    go_on(run);
     r->tried[k].name = list[k]->name;
     if (is_faster(&s, &r->tried[k].best)) r->tried[k].best = s;
     if (i < count) r->tried_count++;
@@ -199,7 +221,7 @@ int sl_bandwidth_measure(struct sl_bandwidth_work *run) {
   while (r->sample_count < run->spec->samples) {
     code = take_sample(run, &r->samples[r->sample_count]);
     if (code != 0) return code;
-    r->sample_count++;
+    if (++r->sample_count < run->spec->samples) go_on(run);
     for (unsigned i = 0; i < run->spec->threads; i++) {
       const struct sl_member *m = sl_crew_member(run->crew, i);
       r->faults += m->faults;
@@ -209,7 +231,7 @@ int sl_bandwidth_measure(struct sl_bandwidth_work *run) {
   code = verify_all(run);
   const struct sl_buffers *b = &run->buffers[0];
   r->checksum = reads_only(run->spec->op)
-                    ? sl_buffers_read_sum(b, run->spec->op)
+                    ? b->sums[0]
                     : sl_buffers_checksum(b);
   return code;
 }

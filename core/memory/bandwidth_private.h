@@ -9,13 +9,13 @@ struct sl_buffers {
   struct sl_arena arena;
   unsigned char *dst, *a, *b; /* what the op does not use is that it uses */
   size_t bytes;
-  uint64_t sums[2]; /* of `a`: of its 64-bit and of its 32-bit words, one of
-                       four for rd, as the op reads them */
+  size_t chunk, chunks; /* of `bytes`: what one call works on, how many */
+  uint64_t *sums;       /* what a read of each chunk returns */
   int code;
   struct sl_error error;
   /* Of the last task: */
-  uint64_t sum;      /* what the kernel returned, all passes together */
-  int64_t passes;    /* whole ones */
+  uint64_t sum, expected_sum; /* of reads */
+  int64_t done_bytes;
   int64_t wrong_at;  /* -1: right */
   uint64_t expected, found;
 };
@@ -27,20 +27,19 @@ size_t sl_buffers_arena_bytes(size_t bytes, enum sl_memory_op op);
 int sl_buffers_fill(struct sl_buffers *buffers, enum sl_memory_op op,
                     unsigned thread, const atomic_bool *stop);
 
-/* Destroys one word in each 4 KiB of dst, so that a kernel that leaves out a
- * part is found. */
-void sl_buffers_poison(struct sl_buffers *buffers);
+/* Destroys one word in each 4 KiB of a chunk of dst, so that a kernel that
+ * leaves out a part is found. */
+void sl_buffers_poison(struct sl_buffers *buffers, size_t chunk);
 
-/* Compares dst with what `op` leaves there; sets wrong_at and so on. */
+/* Compares a chunk of dst with what `op` leaves there; sets wrong_at and so
+ * on. */
 void sl_buffers_verify(struct sl_buffers *buffers, enum sl_memory_op op,
-                       uint64_t value, const atomic_bool *stop);
-
-/* What one pass of `op` returns. */
-uint64_t sl_buffers_read_sum(const struct sl_buffers *buffers,
-                             enum sl_memory_op op);
+                       uint64_t value, size_t chunk);
 
 /* Sum of the 64-bit words of dst. */
 uint64_t sl_buffers_checksum(const struct sl_buffers *buffers);
+
+void sl_buffers_release(struct sl_buffers *buffers);
 
 /* One run: bandwidth.c prepares it, bandwidth_measure.c times. */
 struct sl_bandwidth_work {
@@ -51,7 +50,9 @@ struct sl_bandwidth_work {
   struct sl_crew *crew;
   int64_t deadline_ns;
   const struct sl_kernel *kernel;
-  int64_t passes; /* of the next sample */
+  int64_t visits; /* of chunks, in the next sample */
+  size_t first;   /* where it begins; each goes on where the last one ended,
+                     so a large buffer is never half in the cache */
   uint64_t value;
   struct sl_buffers buffers[];
 };

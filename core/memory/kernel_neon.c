@@ -11,13 +11,11 @@ typedef double vector_doubles __attribute__((vector_size(16)));
 #define VDOUBLE vector_doubles
 #define LIST sl_kernels_neon
 #define ISA "neon"
-/* STNP takes a pair; a single store has no such form, so the same register
- * pair is built from the words of one vector.  It is a hint: the CPU may
- * allocate the line all the same. */
-#define NT_STORE(p, v)                                            \
-  __asm__ volatile("stnp %0, %1, [%2]"                            \
-                   :                                              \
-                   : "r"((v)[0]), "r"((v)[1]), "r"(p)             \
+/* A hint: the CPU may allocate the lines all the same. */
+#define NT_STORE(p, v, w)                        \
+  __asm__ volatile("stnp %q0, %q1, [%2]"         \
+                   :                             \
+                   : "w"(v), "w"(w), "r"(p)      \
                    : "memory")
 #define NT_END() __asm__ volatile("dmb ish" ::: "memory")
 #include "core/memory/kernel_template.h"

@@ -4,7 +4,7 @@
  *
  *   VWORD, VDOUBLE  vector types of 64-bit words and of doubles
  *   LIST, ISA       name of the list, text of the instruction set
- *   NT_STORE(p, v)  optional: a store that bypasses the cache
+ *   NT_STORE(p, v, w) optional: a store of two vectors past the cache
  *   NT_END()        with it: makes those stores visible
  *
  * The streams of a kernel are equal parts of the buffer that advance
@@ -89,17 +89,17 @@ ALWAYS uint64_t store_streams(const struct sl_kernel_work *w, enum kind kind,
         SL_UNROLL(4)
         for (size_t u = 0; u < 4; u++)
           results[u] = result_of(kind, w, s * part + i + u * V, value);
-        SL_UNROLL(4)
-        for (size_t u = 0; u < 4; u++) {
-          unsigned char *to = w->dst + s * part + i + u * V;
+        unsigned char *to = w->dst + s * part + i;
 #ifdef NT_STORE
-          if (bypass) {
-            NT_STORE(to, results[u]);
-            continue;
-          }
-#endif
-          *(word_at *)to = results[u];
+        if (bypass) {
+          NT_STORE(to, results[0], results[1]);
+          NT_STORE(to + 2 * V, results[2], results[3]);
+          continue;
         }
+#endif
+        SL_UNROLL(4)
+        for (size_t u = 0; u < 4; u++)
+          *(word_at *)(to + u * V) = results[u];
       }
       SL_BARRIER();
     }

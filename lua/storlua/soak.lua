@@ -10,6 +10,7 @@
 
 local device = require("storlua.device")
 local fs = require("storlua.fs")
+local limits = require("storlua.memory.limits")
 
 local soak = {}
 
@@ -36,11 +37,11 @@ function soak.plan(fields)
   return fields
 end
 
--- The memory that is left, for files that lie in it; half of it stays free so
--- that a test never drives the board into the OOM killer.
+-- For files that lie in memory: half of what is free stays so, and never less
+-- than what limits.read() keeps for others.
 local function memory_room_bytes()
-  local kib = fs.read("/proc/meminfo"):match("MemAvailable:%s+(%d+) kB")
-  return kib and math.tointeger(kib) * 1024 // 2
+  local l = limits.read()
+  return math.min(l.free_bytes // 2, l.room_bytes)
 end
 
 --- How large a new file may become in a directory.

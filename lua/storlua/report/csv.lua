@@ -54,6 +54,19 @@ local function row_of(fields, name, direction)
   return row
 end
 
+-- A measurement of memory: the median of what its loop moved, or of a load.
+local function memory_row(fields)
+  local spec, result = fields.spec or {}, fields.result or {}
+  return {
+    seq = fields.seq, wall = fields.wall, case_id = fields.case_id,
+    labels = labels_text(fields.labels), verdict = fields.verdict, reason = fields.reason,
+    direction = spec.operation, engine = result.kernel,
+    record_bytes = spec.buffer_bytes or spec.bytes, mb_s = result.mb_s,
+    mib_s = result.mb_s and result.mb_s / 1.048576, p50_ns = result.ns,
+    min_ns = result.best_ns, errors = result.errors_total,
+  }
+end
+
 ---@param write fun(text: string)
 ---@return table reporter
 function csv.new(write)
@@ -65,6 +78,9 @@ function csv.new(write)
   write(table.concat(COLUMNS, ",") .. "\r\n")
   return {
     event = function(_, fields)
+      if fields.kind == "memory" then
+        return put(memory_row(fields))
+      end
       if fields.kind ~= "measure" then return end
       local result = type(fields.result) == "table" and fields.result or {}
       local written = false

@@ -20,6 +20,7 @@ local model = {
 ---@field total_ns integer
 ---@field read? table sums of one direction
 ---@field write? table
+---@field memory? table the last measurement of memory
 
 ---@class storlua.Model
 ---@field start? table the latest start event
@@ -103,6 +104,22 @@ function kinds.measure(self, fields)
   case.total_ns = case.total_ns + (result.total_ns or 0)
   add_direction(case, "read", result.read)
   add_direction(case, "write", result.write)
+end
+
+-- Only what a table shows is kept of each.
+function kinds.memory(self, fields)
+  local case = case_of(self, fields.case_id or "?")
+  case.measures = case.measures + 1
+  if fields.verdict == "fail" then
+    case.measures_failed = case.measures_failed + 1
+    case.message = case.message or fields.reason
+  end
+  local result = type(fields.result) == "table" and fields.result or {}
+  case.memory = {
+    value = result.mb_s or result.ns, unit = result.mb_s and "MB/s" or result.ns and "ns",
+    best = result.best_mb_s or result.best_ns, spread_percent = result.spread_percent,
+    level = result.level, kernel = result.kernel, errors = result.errors_total,
+  }
 end
 
 function kinds.check(self, fields)

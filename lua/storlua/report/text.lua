@@ -40,6 +40,21 @@ local function add_table(add, m)
   for _, line in ipairs(format.table(rows, 2)) do add("  " .. line) end
 end
 
+local function add_memory(add, m)
+  local rows = { { "memory", "unit", "median", "best", "spread %", "level", "kernel" } }
+  for _, case in ipairs(m.cases) do
+    local one = case.memory
+    if one and one.value then
+      rows[#rows + 1] = { format.line(case.id), one.unit, format.number(one.value),
+                          format.number(one.best), format.number(one.spread_percent),
+                          one.level or "-", one.kernel or "-" }
+    end
+  end
+  if not rows[2] then return end
+  add("")
+  for _, line in ipairs(format.table(rows, 2)) do add("  " .. line) end
+end
+
 local function add_checks(add, m)
   local passed, failed = 0, {}
   for _, case in ipairs(m.cases) do
@@ -134,6 +149,7 @@ function text.lines(m, options)
     add(("  %d events are missing from the log"):format(state.lost_events))
   end
   add_table(add, m)
+  add_memory(add, m)
   if m.cases[1] or m.thresholds[1] then add("") end
   add_checks(add, m)
   add_thresholds(add, m)

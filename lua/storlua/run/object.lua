@@ -139,6 +139,17 @@ function Run:measure(case_id, spec, options)
   return result
 end
 
+--- Records a measurement or a test of memory, which is no workload. It counts
+--- as a measure; with a reason it fails the run.
+---@async
+---@param case_id string
+---@param fields {spec: table, result: table, reason?: string, labels?: table}
+function Run:memory(case_id, fields)
+  check_case_id("memory", case_id)
+  self.recorder:memory { case_id = case_id, spec = fields.spec, result = fields.result,
+                         reason = fields.reason, labels = fields.labels }
+end
+
 --- Records a check; a failed one fails the run at its end.
 ---@async
 ---@param case_id string

@@ -141,6 +141,23 @@ function Recorder:measure(fields)
   })
 end
 
+--- A measurement or test of memory: on disk when it returns.
+---@async
+---@param fields table case_id, labels, spec, result, reason
+function Recorder:memory(fields)
+  self.totals.measures = self.totals.measures + 1
+  local failed = fields.reason ~= nil
+  if failed then
+    self.totals.measures_failed = self.totals.measures_failed + 1
+    self:fail("memory", fields.case_id, fields.reason, fields.labels)
+  end
+  self.log:write_durable("memory", {
+    case_id = fields.case_id, labels = fields.labels, spec = fields.spec,
+    result = fields.result or event.null, verdict = failed and "fail" or "pass",
+    reason = fields.reason or event.null,
+  })
+end
+
 ---@async
 local function write_sample(self, name, now_ns)
   local pending = self.pending[name]

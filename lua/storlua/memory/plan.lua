@@ -1,0 +1,174 @@
+-- SPDX-License-Identifier: MIT
+--- What scripts/membw.lua measures, step by step: the curve that finds the
+--- levels, the operations at a size that is proved to be memory, the ladder of
+--- latencies, and what the board's limits say of them.
+
+local bandwidth = require("storlua.memory.bandwidth")
+local latency = require("storlua.memory.latency")
+local levels = require("storlua.memory.levels")
+local limits = require("storlua.memory.limits")
+local quantity = require("storlua.quantity")
+
+local plan = {
+  CURVE_FROM = 4096,
+  CURVE_TO = 256 << 20, -- on machines with less memory: an eighth of what is free
+  LEAST = 64 << 20, -- of the size for the operations
+  CURVE_MAX = 1 << 30, -- as far as it goes on when no plateau was found
+}
+
+--- A size as a segment of a case id: "64KiB", "1_5GiB".
+---@param bytes integer
+---@return string
+function plan.size_id(bytes)
+  return (quantity.size_text(bytes):gsub(" ", ""):gsub("[.,]", "_"))
+end
+
+local function record(t, id, result, spec, problem, labels)
+  t:memory(id, { spec = spec, result = result, reason = problem(result), labels = labels })
+  return result
+end
+
+-- Fields of one measurement go before the options of all.
+local function with(options, fields)
+  for key, value in pairs(options) do
+    if fields[key] == nil then fields[key] = value end
+  end
+  return fields
+end
+
+local function curve_limit()
+  local room = limits.read().room_bytes // 8
+  local top = plan.CURVE_TO
+  while top > room and top > plan.CURVE_FROM do top = top // 2 end
+  return top
+end
+
+--- The read rate of one thread by size. Goes on until the last sizes are a
+--- plateau, within reason.
+---@async
+---@param t storlua.Run
+---@param options table fields of every spec
+---@return table[] points {bytes, mb_s, level}
+function plan.curve(t, options)
+  local points, top, bytes = {}, curve_limit(), plan.CURVE_FROM
+  local most = math.min(plan.CURVE_MAX, limits.read().room_bytes // 4)
+  while bytes <= top do
+    t:phase("curve " .. quantity.size_text(bytes))
+    local result, spec = bandwidth.run(with(options, {
+      operation = "read", size = bytes, threads = 1, sample_seconds = 0.005, samples = 9 }))
+    record(t, "curve.read." .. plan.size_id(bytes), result, spec, bandwidth.problem)
+    if not result.mb_s then break end
+    local best = result.best_mb_s -- the trials of all kernels are samples too
+    for _, mb_s in pairs(result.tried) do best = math.max(best, mb_s) end
+    points[#points + 1] = { bytes = bytes, mb_s = best, kernel = result.kernel }
+    if bytes * 2 > top and bytes * 2 <= most and not levels.name(points).DRAM then
+      top = bytes * 2
+    end
+    bytes = bytes * 2
+  end
+  t:note("levels", levels.name(points))
+  return points
+end
+
+--- The size that the operations are measured at: well inside the plateau of
+--- the memory, else the largest of the curve.
+---@param points table[]
+---@return integer bytes
+---@return string level
+function plan.memory_size(points)
+  local last, first = points[#points], nil
+  for _, point in ipairs(points) do
+    if not first and point.level == "DRAM" then first = point end
+  end
+  local bytes = first and math.max(4 * first.bytes, plan.LEAST) or last.bytes
+  return math.min(bytes, last.bytes), last.level
+end
+
+--- One operation at one size with one number of threads.
+---@async
+---@param t storlua.Run
+---@param fields table of the spec, and level
+---@return table result
+function plan.operation(t, fields)
+  local level = fields.level
+  fields.level = nil
+  local id = ("%s.%s.t%d"):format(fields.operation, plan.size_id(fields.size), fields.threads)
+  t:phase(id)
+  local result, spec = bandwidth.run(fields)
+  result.level = level
+  return record(t, id, result, spec, bandwidth.problem)
+end
+
+local function can_measure(operation)
+  return #bandwidth.kernels(operation) > 0
+end
+
+--- All operations by all numbers of threads. Each result is on disk before the
+--- next begins. show(result, operation, threads) prints it.
+---@async
+---@param t storlua.Run
+---@param want table operations, threads (list), size, level, options, show
+---@return table results by operation, of the largest number of threads
+function plan.operations(t, want)
+  local last = {}
+  for _, operation in ipairs(want.operations) do
+    for _, threads in ipairs(want.threads) do
+      if can_measure(operation) then
+        local result = plan.operation(t, with(want.options, {
+          operation = operation, size = want.size, threads = threads, level = want.level }))
+        last[operation] = result
+        want.show(result, operation, threads)
+      else
+        t:note("not_measured." .. operation, "this CPU has no instruction for it")
+      end
+    end
+  end
+  return last
+end
+
+--- The ladder of latencies: over all of the working set, and within 256 KiB at
+--- a time, where misses of the TLB do not count.
+---@async
+---@param t storlua.Run
+---@param want table top (bytes), pages (list), options, show
+function plan.ladder(t, want)
+  local BLOCK <const> = 256 << 10
+  local bytes = plan.CURVE_FROM
+  while bytes <= want.top do
+    for _, pages in ipairs(want.pages) do
+      for _, locality in ipairs { 0, BLOCK } do
+        if locality == 0 or bytes > BLOCK then
+          local id = ("latency.%s.%s.%s"):format(plan.size_id(bytes), pages,
+            locality == 0 and "all" or "block")
+          t:phase(id)
+          local result, spec = latency.run(with(want.options, {
+            size = bytes, pages = pages, locality = locality }))
+          record(t, id, result, spec, latency.problem)
+          want.show(result, bytes, pages, locality)
+        end
+      end
+    end
+    bytes = bytes * 4
+  end
+end
+
+--- Samples for the board's limits of the role ddr: of memory only, as proved.
+---@async
+---@param t storlua.Run
+---@param results table by operation
+---@param rules table[] limits
+function plan.judge(t, results, rules)
+  for _, limit in ipairs(rules) do
+    local result = results[limit.metric:match("^([%w_]+)%.mb_s$")]
+    if result and result.mb_s and result.level == "DRAM" then
+      local metric = "ddr." .. limit.metric
+      t:sample(metric, result.mb_s, "MB/s")
+      if limit.max and result.mb_s > limit.max then
+        t:note("board." .. metric, ("implausible: %.0f MB/s are more than the %.0f that its bus "
+          .. "can carry"):format(result.mb_s, limit.max))
+      end
+    end
+  end
+end
+
+return plan

@@ -1,0 +1,125 @@
+-- SPDX-License-Identifier: MIT
+--- scripts/membw.lua as a user runs it.
+local cli_run = require("cli_run")
+local disk = require("disk")
+local fs = require("storlua.fs")
+local lu = require("luaunit")
+local process = require("storlua.process")
+
+local function membw(place, ...)
+  return cli_run.run { "--output", place.path .. "/run", "membw.lua", ... }
+end
+
+local function memory_events(place)
+  return cli_run.events_of(place.path .. "/run", "memory")
+end
+
+local QUICK = { "--no-curve", "--size", "256k", "--samples", "2", "--sample-time", "1ms" }
+
+local T = {}
+
+function T.test_operations_are_events_and_a_table()
+  local place <close> = disk.directory()
+  local r = membw(place, "--op", "read,copy", "--threads", "1", table.unpack(QUICK))
+  lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
+  local events = memory_events(place)
+  lu.assertEquals(#events, 2)
+  lu.assertEquals(events[2].case_id, "copy.256KiB.t1")
+  lu.assertEquals(events[2].result.level, "unknown")
+  lu.assertTrue(events[2].result.verified)
+  lu.assertEquals(events[1].result.faults, 0)
+  local report = cli_run.run { "report", place.path .. "/run", "--to", "text" }
+  lu.assertStrContains(report.stdout, "copy.256KiB.t1")
+  report = cli_run.run { "report", place.path .. "/run", "--to", "csv" }
+  lu.assertStrContains(report.stdout, "copy.256KiB.t1")
+  report = cli_run.run { "report", place.path .. "/run", "--to", "junit" }
+  lu.assertStrContains(report.stdout, "copy.256KiB.t1")
+end
+
+function T.test_bw_mem_form()
+  local place <close> = disk.directory()
+  local r = membw(place, "--compat", "bw_mem", "--sample-time", "1ms")
+  lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
+  lu.assertStrContains(r.stdout, "L1 cache bandwidth rd test with # process\n0.008192 ")
+  local _, main = r.stdout:gsub("\n52%.43 %d+%.%d%d", "")
+  lu.assertEquals(main, 9 * 5)
+  lu.assertStrContains(r.stdout, "touch 4 bytes of 16")
+  local events = memory_events(place)
+  lu.assertEquals(#events, 27)
+  lu.assertEquals(events[1].result.coverage, 0.25)
+end
+
+function T.test_bad_command_lines()
+  local place <close> = disk.directory()
+  for _, argv in ipairs {
+    { "--op", "fly" }, { "--size", "5000" }, { "--size", "0" }, { "--threads", "0" },
+    { "--threads", "500" }, { "--cpus", "x" }, { "--samples", "0" }, { "--compat", "stream" },
+  } do
+    local r = cli_run.run { "--output", place.path .. "/none", "membw.lua", table.unpack(argv) }
+    lu.assertEquals(r.code, 2, table.concat(argv, " ") .. r.stdout .. r.stderr)
+  end
+end
+
+function T.test_a_cpu_that_the_mask_forbids()
+  local place <close> = disk.directory()
+  local r = process.try_run { "taskset", "-c", "0", cli_run.program, "--output",
+    place.path .. "/run", "membw.lua", "--cpus", "1", "--op", "read", table.unpack(QUICK) }
+  lu.assertNotEquals(r.code, 0)
+  lu.assertStrContains(r.stdout .. r.stderr, "CPU 1")
+end
+
+function T.test_board_limits()
+  local place <close> = disk.directory()
+  fs.write_atomic(place.path .. "/board.lua", [[return { name = "b", roles = { ddr = { limits = {
+    { metric = "read.mb_s", min = 1 } } } } }]])
+  local r = membw(place, "--board", place.path .. "/board.lua", "--op", "read", "--threads", "1",
+    table.unpack(QUICK))
+  -- Nothing here is proved to be memory, so the limit has no data: it fails.
+  lu.assertEquals(r.code, 1, r.stdout .. r.stderr)
+  lu.assertStrContains(r.stdout, "ddr.read.mb_s")
+end
+
+local function interrupt(argv, pattern)
+  local place <close> = disk.directory()
+  local run <close> = cli_run.start { "--output", place.path .. "/run", "membw.lua",
+    table.unpack(argv) }
+  run:wait_event(place.path .. "/run", pattern, 30)
+  run:signal("INT")
+  local r = run:finish()
+  lu.assertEquals(r.code, 130, r.stdout .. r.stderr)
+  lu.assertEquals(cli_run.verdict(place.path .. "/run").status, "interrupted")
+end
+
+function T.test_ctrl_c_in_every_phase()
+  local function started(event) return event.kind == "start" end
+  local function measured(event) return event.kind == "memory" end
+  interrupt({}, started)
+  interrupt({}, measured)
+  interrupt({ "--no-curve", "--size", "64M" }, started)
+  interrupt({ "--latency" }, measured)
+  interrupt({ "--compat", "bw_mem" }, measured)
+end
+
+function T.test_cgroup_limit()
+  disk.need_root()
+  local group = "/sys/fs/cgroup/memory/storlua-test-" .. process.run { "sh", "-c", "echo $$" }
+    .stdout:match("%d+")
+  lu.skipIf(not fs.try_stat("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+    "no memory cgroup (v1) is mounted")
+  process.run { "mkdir", group }
+  local ok, err = pcall(function()
+    process.run { "sh", "-c", "echo 64M > " .. group .. "/memory.limit_in_bytes" }
+    local place <close> = disk.directory()
+    local r = process.try_run { "sh", "-c", "echo $$ > " .. group .. "/cgroup.procs; exec \"$@\"",
+      "sh", cli_run.program, "--output", place.path .. "/run", "membw.lua", "--no-curve",
+      "--op", "copy", "--size", "64M" }
+    lu.assertNotEquals(r.code, 0)
+    lu.assertNil(r.signal)
+    lu.assertStrContains(r.stdout .. r.stderr, "64 MiB")
+    lu.assertStrContains(r.stdout .. r.stderr, "ENOMEM")
+  end)
+  process.try_run { "rmdir", group }
+  if not ok then error(err, 0) end
+end
+
+return T
