@@ -15,6 +15,8 @@ local iozone_run = {}
 
 local SLOWEST_OPERATION_NS = 30000000000 -- longer is a stall, not a speed
 
+local ESTIMATE_NS = 1000000000
+
 local function labels_of(self, cell)
   return {
     column = cell.column.id, size_bytes = cell.size_bytes, record_bytes = cell.record_bytes,
@@ -22,10 +24,15 @@ local function labels_of(self, cell)
   }
 end
 
--- What the display shows: where it is, and how much longer.
+-- What the display shows: where it is, and how much longer. Looking through all
+-- cells that are left for each of them would be felt in a large matrix.
 local function show(self, row, cell)
-  local at = self.matrix.rows[row]
-  local left = self.estimate:left(self.matrix.rows, row, cell)
+  local at, now_ns = self.matrix.rows[row], loop.now_ns()
+  if now_ns - self.estimated_ns > ESTIMATE_NS then
+    self.left = self.estimate:left(self.matrix.rows, row, cell)
+    self.estimated_ns = now_ns
+  end
+  local left = self.left
   self.t:phase(("%s %d/%d  %s, %s records, %s%s"):format(
     self.round and "loop " .. self.round .. "  cell" or "cell", self.accounted + 1,
     self.matrix.cells, format.bytes(at.size_bytes), format.bytes(at.record_bytes),
@@ -152,6 +159,7 @@ function iozone_run.run(t, matrix, hooks)
   local self = {
     t = t, matrix = matrix, options = matrix.options, round = hooks.round, on_row = hooks.on_row,
     estimate = estimate.new(), content = legal.new(hooks.round), skipped = {}, accounted = 0,
+    estimated_ns = loop.now_ns(),
     taken_over = 0, results = results_of.new(hooks.round),
   }
   self.place = place_of.open(t, matrix)
