@@ -84,8 +84,8 @@ function suite.test_a_stream_that_fails()
   local folder <close> = fs.temp_dir()
   fault:tell("only bad")
   fault:tell("write EIO 131072")
-  local run <close> = start(folder.path, { "-t", "2", "-s", "1m", "-r", "64k", "-i", "0", "-i",
-    "1", "-F", folder.path .. "/good", fault.path .. "/bad" })
+  local run <close> = start(folder.path, { "-x", "-t", "2", "-s", "1m", "-r", "64k", "-i", "0",
+    "-i", "1", "-F", folder.path .. "/good", fault.path .. "/bad" })
   local result = run:finish()
   lu.assertEquals(result.code, 1, run:text())
   lu.assertStrContains(result.stdout, "initial writers: FAIL")
