@@ -130,7 +130,8 @@ end
 function run.execute(procedure, opt, settings)
   local ok, result = xpcall(execute, failure.capture, procedure, opt, settings)
   if ok then return result end
-  if errors.is(result) and result.code == "USAGE" then
+  -- also a log that --resume cannot read: nothing was touched
+  if errors.is(result) and (result.code == "USAGE" or result.code == "BADLOG") then
     io.stderr:write("storlua: ", result.message, "\n")
     return 2
   end

@@ -222,6 +222,21 @@ function test.test_resume_after_rotation_forgets_no_failure()
   lu.assertStrContains(verdicts[1].reasons[1], "fine: round 2")
 end
 
+function test.test_resume_names_a_damaged_line()
+  local place <close> = procedure_run.place(RESUMABLE)
+  kill_at_note(place)
+  local path = place.run_dir .. "/events.jsonl"
+  local file <close> = assert(io.open(path))
+  local text = file:read("a")
+  local damaged <close> = assert(io.open(path, "w"))
+  assert(damaged:write((text:gsub("\n[^\n]*", "\ngarbage", 1))))
+  damaged:close()
+  local result = cli_run.run { "--resume", place.run_dir, place.script }
+  lu.assertEquals(result.code, 2, result.stderr)
+  lu.assertStrContains(result.stderr, "events.jsonl, line 2")
+  lu.assertNotStrContains(result.stderr, "traceback")
+end
+
 function test.test_resume_refuses_what_it_cannot_go_on_with()
   local place <close> = procedure_run.place(RESUMABLE)
   kill_at_note(place)

@@ -7,15 +7,18 @@ local event = require("storlua.event")
 
 local reader = {}
 
+local ENOENT = 2
+
 ---@class storlua.ReadState
 ---@field events integer read
 ---@field torn_bytes integer of a last line that is not whole
 ---@field lost_events integer gaps in seq
 ---@field bytes integer of all files
 
+-- The opened file; nil when there is none.
 local function lines_of(path)
-  local file = io.open(path, "rb")
-  if not file then return nil end
+  local file, message, number = io.open(path, "rb")
+  if not file and number ~= ENOENT then errors.raise("USAGE", "%s", message) end
   return file
 end
 
