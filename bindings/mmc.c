@@ -111,20 +111,23 @@ static void push_registers(lua_State *L, const struct look *look) {
   lua_setfield(L, -2, "registers");
 }
 
-static void push_ios(lua_State *L, const struct look *look) {
-  const struct sl_mmc_ios *ios = &look->ios;
-  if (begin(L, &look->ios_error)) {
-    l_set_flag(L, "suspended", ios->is_suspended);
-    l_set_count(L, "clock_hz", ios->clock_hz);
-    l_set_count(L, "actual_clock_hz", ios->actual_clock_hz);
-    l_set_count(L, "width_bits", ios->width_bits);
-    l_set_text(L, "timing", ios->timing);
-    l_set_text(L, "voltage", ios->voltage);
-    l_set_text(L, "supply", ios->supply);
-    l_set_text(L, "driver_type", ios->driver_type);
-    l_set_count(L, "ceiling_bytes_s", ios->ceiling_bytes_s);
+static void set_ios(lua_State *L, const struct sl_mmc_ios *ios) {
+  l_set_flag(L, "suspended", ios->is_suspended);
+  l_set_count(L, "clock_hz", ios->clock_hz);
+  l_set_count(L, "actual_clock_hz", ios->actual_clock_hz);
+  l_set_count(L, "width_bits", ios->width_bits);
+  l_set_text(L, "timing", ios->timing);
+  l_set_text(L, "voltage", ios->voltage);
+  l_set_text(L, "supply", ios->supply);
+  l_set_text(L, "driver_type", ios->driver_type);
+  l_set_count(L, "ceiling_bytes_s", ios->ceiling_bytes_s);
+}
+
+static void set_errors(lua_State *L, const struct sl_mmc_errors *errors) {
+  for (unsigned i = 0; i < errors->count; i++) {
+    lua_pushinteger(L, (lua_Integer)errors->list[i].occurred);
+    lua_setfield(L, -2, errors->list[i].name);
   }
-  lua_setfield(L, -2, "ios");
 }
 
 static void push_ext_csd(lua_State *L, const struct look *look) {
@@ -152,14 +155,10 @@ static int push_look(lua_State *L, void *data) {
 
   lua_createtable(L, 0, 4);
   push_registers(L, look);
-  push_ios(L, look);
+  if (begin(L, &look->ios_error)) set_ios(L, &look->ios);
+  lua_setfield(L, -2, "ios");
   push_ext_csd(L, look);
-  if (begin(L, &look->errors_error)) {
-    for (unsigned i = 0; i < look->errors.count; i++) {
-      lua_pushinteger(L, (lua_Integer)look->errors.list[i].occurred);
-      lua_setfield(L, -2, look->errors.list[i].name);
-    }
-  }
+  if (begin(L, &look->errors_error)) set_errors(L, &look->errors);
   lua_setfield(L, -2, "errors");
   return 1;
 }
@@ -182,9 +181,30 @@ static int l_read(lua_State *L) {
   return l_job_start(L, &kind, look);
 }
 
+/* parse_ios(text) -> what the file ios says, or nil */
+static int l_parse_ios(lua_State *L) {
+  struct sl_mmc_ios ios;
+  if (sl_mmc_ios_parse(luaL_checkstring(L, 1), &ios) != 0) return 0;
+  lua_createtable(L, 0, 9);
+  set_ios(L, &ios);
+  return 1;
+}
+
+/* parse_errors(text) -> {name → count} of the file err_stats, or nil */
+static int l_parse_errors(lua_State *L) {
+  struct sl_mmc_errors errors;
+  if (sl_mmc_errors_parse(luaL_checkstring(L, 1), &errors) != 0) return 0;
+  lua_createtable(L, 0, (int)errors.count);
+  set_errors(L, &errors);
+  return 1;
+}
+
 int luaopen_storlua_core_mmc(lua_State *L);
 int luaopen_storlua_core_mmc(lua_State *L) {
-  static const luaL_Reg functions[] = {{"read", l_read}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"read", l_read},
+                                       {"parse_ios", l_parse_ios},
+                                       {"parse_errors", l_parse_errors},
+                                       {NULL, NULL}};
   luaL_newlib(L, functions);
   return 1;
 }

@@ -2,6 +2,7 @@
 --- What a board file may contain; every error names the field.
 
 local nearest = require("storlua.nearest")
+local pattern = require("storlua.pattern")
 local quantity = require("storlua.quantity")
 local shape = require("storlua.shape")
 
@@ -80,6 +81,9 @@ end
 
 local function check_sensor(sensor, where)
   shape.check(sensor, where, { metric = "!string", unit = "string", read = "!function" })
+  if not sensor.metric:find("^[%w_.-]+$") or #sensor.metric > 200 then
+    shape.fail(where .. ".metric", "'%s' is no name of a metric", sensor.metric)
+  end
 end
 
 local function check_size(role, where)
@@ -87,6 +91,14 @@ local function check_size(role, where)
   shape.check(role.size, where .. ".size", { min = "number|string", max = "number|string" })
   bytes(role.size, "min", where .. ".size")
   bytes(role.size, "max", where .. ".size")
+end
+
+local function patterns(value, where)
+  shape.strings(value, where)
+  for i, text in ipairs(value) do
+    local why = pattern.problem(text)
+    if why then shape.fail(("%s[%d]"):format(where, i), "'%s' is no pattern: %s", text, why) end
+  end
 end
 
 local function check_role(role, where)
@@ -102,7 +114,7 @@ local function check_role(role, where)
   shape.list(role.sensors, where .. ".sensors", check_sensor)
   role.kernel = role.kernel or {}
   shape.check(role.kernel, where .. ".kernel", {
-    names = shape.strings, patterns = shape.strings, ignore = shape.strings,
+    names = shape.strings, patterns = patterns, ignore = patterns,
   })
 end
 

@@ -27,18 +27,41 @@ KernelLog.__name = "storlua.KernelLog"
 --- Begins to follow the log from its end. Close the log, or declare it with
 --- <close>. Without access it returns nil and the reason.
 ---@param found storlua.PathDevice the device under test (device.of_path)
----@param options? table all: also lines of class "other"
+---@param options? table all: also lines of class "other"; names: more kernel names of the device;
+--- patterns, ignore: Lua patterns of lines that are errors, or are not
 ---@return storlua.KernelLog|nil
 ---@return string|nil reason
 function kernel_log.open(found, options)
   if type(found) ~= "table" or type(found.chain) ~= "table" then
     error("kernel_log.open: expected what device.of_path returns", 2)
   end
-  local log, message = core.open(found.chain)
+  options = options or {}
+  local chain = table.move(found.chain, 1, #found.chain, 1, {})
+  for _, name in ipairs(options.names or {}) do chain[#chain + 1] = { name = name } end
+  local log, message = core.open(chain)
   if not log then return nil, message end
   return setmetatable({
-    core = log, all = options and options.all or false, lost = 0,
+    core = log, all = options.all or false, lost = 0,
+    patterns = options.patterns or {}, ignore = options.ignore or {},
   }, KernelLog)
+end
+
+local function matches(text, patterns)
+  for _, pattern in ipairs(patterns) do
+    if text:find(pattern) then return true end
+  end
+  return false
+end
+
+-- What the board knows better. A line that user space wrote stays one.
+local function judge(self, line)
+  if line.facility then return line end
+  if matches(line.text, self.ignore) then
+    line.class = "other"
+  elseif matches(line.text, self.patterns) then
+    line.class = "error"
+  end
+  return line
 end
 
 local function wait_readable(fd)
@@ -64,6 +87,7 @@ function KernelLog:take()
       return gap
     end
     if not line then return nil end
+    judge(self, line)
     if self.all or line.class ~= "other" then return line end
   end
 end

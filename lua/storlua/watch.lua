@@ -1,64 +1,47 @@
 -- SPDX-License-Identifier: MIT
 --- Watches beside the main line of a procedure: the kernel's lines about the
---- device under test, and temperatures. What cannot be read is said, not
---- assumed to be good.
+--- device under test, the sensors around it, and whether what is measured can
+--- be. What cannot be read is said, not assumed to be good.
 
-local conditions = require("storlua.conditions")
 local device = require("storlua.device")
-local kernel_log = require("storlua.kernel_log")
-local task = require("storlua.task")
+local watch_kernel = require("storlua.watch.kernel")
+local watch_measures = require("storlua.watch.measures")
+local watch_sensors = require("storlua.watch.sensors")
 
 local watch = {}
 
-local SAMPLE_SECONDS = 30
+local INTERVAL_SECONDS = 30
 
-local function record_line(t, line)
-  if line.lost then
-    t:event("kernel", { lost = line.lost })
-    t:count("kernel.lost_lines", nil, line.lost)
-  elseif line.class == "error" then
-    t:event("kernel", line)
-    t:count("kernel.errors", line.text)
-  elseif line.class == "warning" then
-    t:event("kernel", line)
-  end
-end
+---@class storlua.WatchOptions
+---@field role? string of the board; default: the one that the device plays
+---@field interval_seconds? number between two samples (30)
+---@field sysfs? string root, for tests
+---@field debugfs? string root, for tests
 
-local function follow_kernel(t, log)
-  -- what came in the last moment is there already when the run ends
-  local _ <close> = task.defer(function()
-    for line in function() return log:take() end do record_line(t, line) end
-  end)
-  for line in log:lines() do record_line(t, line) end
-end
-
-local function sample_temperatures(t)
-  for _ in task.every(SAMPLE_SECONDS) do
-    local celsius = conditions.temperature()
-    if not celsius then return end -- no sensor: the metric has no rule either
-    t:sample("temperature.celsius", celsius, "C")
-  end
-end
-
---- Spawns the watchers of the device below `path` into `scope`.
+--- Spawns the watchers of the device below `path` into `scope`: a kernel error
+--- of the device ends the run at once; errors that a host counts and a bus that
+--- falls back to a slower mode fail it; temperatures, clocks and the device's
+--- counters become metrics.
+---@async
 ---@param t storlua.Run
 ---@param scope storlua.Scope
 ---@param path string file or device under test; need not exist yet
-function watch.device(t, scope, path)
+---@param options? storlua.WatchOptions
+function watch.device(t, scope, path, options)
+  options = options or {}
   local found = device.try_of_path(path) or device.of_path(path:match("^(.*)/[^/]*$") or ".")
   t:note("device", found.label)
-  local log, reason = kernel_log.open(found)
-  if not log then
-    t:note("kernel_log", "not watched: " .. reason)
-    t:not_measured("kernel.errors", "the kernel log is not watched")
-  else
-    t:count("kernel.errors", nil, 0)
-    scope:spawn("kernel log", function()
-      local _ <close> = log
-      follow_kernel(t, log)
-    end)
-  end
-  scope:spawn("temperature", sample_temperatures, t)
+  local name = options.role
+  if t.board and not name then name = t.board:role_of(found) end
+  local role = name and t.board and t.board.roles[name] or {}
+  watch_kernel.spawn(t, scope, found, role.kernel or {})
+  local set = watch_sensors.spawn(t, scope, found, {
+    sysfs = options.sysfs, debugfs = options.debugfs, of_board = role.sensors or {},
+    interval_seconds = options.interval_seconds or INTERVAL_SECONDS,
+  })
+  watch_measures.spawn(t, scope, {
+    path = path, found = found, sensors = set, rated_bytes = role.rated_write,
+  })
 end
 
 return watch

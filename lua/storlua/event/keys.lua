@@ -15,6 +15,7 @@ priority k_seq k_time_ns class device lost
 round rounds phase elapsed_ns deadline_ns soaked_ns
 target target_id generation generation_min generation_max writer zero_ok
 range_offset range_bytes
+change before after fails first_round last_round
 job task what where seconds kernel_stack abandoned
 traceback code op
 end error

@@ -2,6 +2,7 @@
 --- The object `t` that a procedure's run gets: what it may record, and how it
 --- ends early.
 
+local arguments = require("storlua.run.arguments")
 local errors = require("storlua.errors")
 local judge = require("storlua.run.judge")
 local rounds = require("storlua.run.rounds")
@@ -10,8 +11,12 @@ local scratch = require("storlua.run.scratch")
 
 local object = {}
 
+local check_case_id, check_metric = arguments.check_case_id, arguments.check_metric
+local text_of = arguments.text_of
+
 -- Kinds of the library that a script may write itself; true: wait for the disk.
-local KINDS = { kernel = false, stuck = false, stall = false, writing = true, flushed = true }
+local KINDS = { kernel = false, stuck = false, stall = false, writing = true, flushed = true,
+                sensors = false, device_change = true }
 
 -- Errors of a start that are not about the target.
 local NOT_OURS = { REFUSED = true, USAGE = true, EVENT_LOG = true, CANCELLED = true,
@@ -39,37 +44,8 @@ Run.__name = "storlua.Run"
 ---@return storlua.Run
 function object.new(fields)
   fields.open_files, fields.endings, fields.live = {}, {}, { active = {} }
+  fields.listeners = {}
   return setmetatable(fields, Run)
-end
-
-local function check_case_id(method, case_id)
-  local ok = type(case_id) == "string" and #case_id <= 100
-  if ok then
-    for segment in (case_id .. "."):gmatch("([^.]*)%.") do
-      ok = ok and segment:find("^[%w_-]+$") ~= nil
-    end
-  end
-  if not ok then
-    error(("t:%s: '%s' is not a case id (at most 100 letters, digits, _ and -, in segments "
-      .. "joined by dots)"):format(method, tostring(case_id)), 3)
-  end
-end
-
-local function check_metric(method, name)
-  if type(name) ~= "string" or not name:find("^[%w_.-]+$") or #name > 200 then
-    error(("t:%s: '%s' is not the name of a metric"):format(method, tostring(name)), 3)
-  end
-end
-
-local function text_of(method, format, ...)
-  if format == nil then return "" end
-  if type(format) ~= "string" then
-    error(("t:%s: the message is a format, not a %s"):format(method, type(format)), 3)
-  end
-  if select("#", ...) == 0 then return format end
-  local ok, text = pcall(string.format, format, ...)
-  if not ok then error(("t:%s: %s"):format(method, text), 3) end
-  return text
 end
 
 -- Ends the run now. What ends it is recorded, so a script that catches the
@@ -136,6 +112,7 @@ function Run:measure(case_id, spec, options)
   end
   self.recorder:measure(fields)
   if self.judge_by_board and not options.expect_errors then self.judge_by_board(full, result) end
+  for listener in pairs(self.listeners) do listener(case_id, full, result) end
   return result
 end
 
@@ -148,6 +125,15 @@ function Run:memory(case_id, fields)
   check_case_id("memory", case_id)
   self.recorder:memory { case_id = case_id, spec = fields.spec, result = fields.result,
                          reason = fields.reason, labels = fields.labels }
+end
+
+--- Has `fn(case_id, spec, result)` called after each measure that was not cut
+--- off, by the task that measured.
+---@param fn function
+---@return fun() stop
+function Run:on_measure(fn)
+  self.listeners[fn] = true
+  return function() self.listeners[fn] = nil end
 end
 
 --- Records a check; a failed one fails the run at its end.
@@ -250,6 +236,14 @@ end
 function Run:problems()
   return self.recorder.failures_total + self.recorder.totals.kernel_errors
 end
+
+--- The round that goes on; nil before the first.
+---@return integer|nil
+function Run:current_round() return self.recorder.round end
+
+--- What the workloads of the run have written so far, also before a resume.
+---@return integer
+function Run:written_bytes() return self.recorder.totals.bytes_written end
 
 --- What the live display shows.
 ---@param name string

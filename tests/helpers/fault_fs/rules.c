@@ -35,6 +35,8 @@ static const struct {
               {"EINTR", EINTR},
               {"EDQUOT", EDQUOT},
               {"ENOMEDIUM", ENOMEDIUM},
+              {"EAGAIN", EAGAIN},
+              {"EINVAL", EINVAL},
               {"ETIMEDOUT", ETIMEDOUT}};
 
 static bool find_op(const char *name, enum rule_op *op) {

@@ -1,0 +1,46 @@
+-- SPDX-License-Identifier: MIT
+--- Checks of what a script gives to the methods of the run object.
+
+local arguments = {}
+
+--- Refuses what is no case id, in the name of the caller of the method.
+---@param method string
+---@param case_id any
+function arguments.check_case_id(method, case_id)
+  local ok = type(case_id) == "string" and #case_id <= 100
+  if ok then
+    for segment in (case_id .. "."):gmatch("([^.]*)%.") do
+      ok = ok and segment:find("^[%w_-]+$") ~= nil
+    end
+  end
+  if not ok then
+    error(("t:%s: '%s' is not a case id (at most 100 letters, digits, _ and -, in segments "
+      .. "joined by dots)"):format(method, tostring(case_id)), 3)
+  end
+end
+
+--- Refuses what is no name of a metric.
+---@param method string
+---@param name any
+function arguments.check_metric(method, name)
+  if type(name) ~= "string" or not name:find("^[%w_.-]+$") or #name > 200 then
+    error(("t:%s: '%s' is not the name of a metric"):format(method, tostring(name)), 3)
+  end
+end
+
+--- The message of a format and its arguments; "" without one.
+---@param method string
+---@param format? string
+---@return string
+function arguments.text_of(method, format, ...)
+  if format == nil then return "" end
+  if type(format) ~= "string" then
+    error(("t:%s: the message is a format, not a %s"):format(method, type(format)), 3)
+  end
+  if select("#", ...) == 0 then return format end
+  local ok, text = pcall(string.format, format, ...)
+  if not ok then error(("t:%s: %s"):format(method, text), 3) end
+  return text
+end
+
+return arguments
