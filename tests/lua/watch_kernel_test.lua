@@ -113,7 +113,7 @@ function test.test_forged_lines_and_other_devices_do_not()
 end
 
 local BOARD = [[return { name = "kit", roles = { usb = { host = %q, kernel = {
-  names = { %q }, patterns = { "^%%S+: detected capacity change" }, ignore = { "I/O error" },
+  names = { %q }, patterns = { "^%s: detected capacity change" }, ignore = { "I/O error" },
 } } } }]]
 
 -- Growing a loop device is a harmless line to everybody else.
@@ -125,7 +125,7 @@ function test.test_what_the_board_knows_of_lines()
   local name, other_name = node:match("[^/]+$"), other:match("[^/]+$")
   local place <close> = place_of_run()
   local board <close> = assert(io.open(place.path .. "/kit.lua", "w"))
-  board:write(BOARD:format(name, other_name))
+  board:write(BOARD:format(name, other_name, other_name))
   board:close()
   local run <close> = start(place, node, 120, { "--board", "./kit.lua" })
   for _ = 1, 3 do read_past_end(node, file) end -- ignored
@@ -136,6 +136,7 @@ function test.test_what_the_board_knows_of_lines()
   lu.assertEquals(result.code, 1, result.stdout .. result.stderr)
   lu.assertStrContains(cli_run.verdict(place.run_dir).reasons[1],
     other_name .. ": detected capacity change")
+  lu.assertEquals(cli_run.events_of(place.run_dir, "kernel")[1].device, other_name)
 end
 
 function test.test_a_log_that_is_not_readable_is_said()
