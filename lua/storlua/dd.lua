@@ -4,13 +4,12 @@
 local dd_lines = require("storlua.dd_lines")
 local format = require("storlua.report.format")
 local fs = require("storlua.fs")
+local own_file = require("storlua.own_file")
 local storlua = require("storlua")
 local target_of = require("storlua.target")
 local task = require("storlua.task")
 
 local dd = {}
-
-local MAGIC = "SLS1" -- of the first sector of what storlua wrote
 
 local function usage(format_text, ...) storlua.usage("dd: " .. format_text:format(...)) end
 
@@ -18,17 +17,6 @@ local function say(t, key, format_text, ...)
   local text = format_text:format(...)
   io.stderr:write("storlua: ", text, "\n")
   t:note(key, text)
-end
-
--- A file is ours when its first sector, or the first one that this line would
--- write, carries a stamp of storlua.
-local function is_ours(path, at_bytes)
-  local file <close> = io.open(path, "rb")
-  if not file then return false end
-  for _, at in ipairs { 0, at_bytes } do
-    if file:seek("set", at) and file:read(#MAGIC) == MAGIC then return true end
-  end
-  return false
 end
 
 local function check_output(opt, stat)
@@ -50,7 +38,7 @@ local function check_output(opt, stat)
   if opt.seek_bytes > 0 and not opt.conv.notrunc then
     usage("seek= on %s would cut the file there: say conv=notrunc, or remove it", path)
   end
-  if stat.size_bytes == 0 or opt.overwrite or is_ours(path, opt.seek_bytes) then return end
+  if stat.size_bytes == 0 or opt.overwrite or own_file.is_ours(path, opt.seek_bytes) then return end
   usage("%s holds %s that storlua did not write: another name, or --overwrite", path,
     format.bytes(stat.size_bytes))
 end

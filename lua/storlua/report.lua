@@ -8,7 +8,8 @@ local errors = require("storlua.errors")
 local reader = require("storlua.report.reader")
 
 local report = {
-  formats = { "text", "json", "csv", "junit", "iozone", "matrix", "rawblock", "iperf" },
+  formats = { "text", "json", "csv", "junit", "iozone", "matrix", "rawblock", "iperf", "fio",
+              "fio_json" },
   -- only where the module for it is, and only of runs that have a matrix
   on_use = { "xlsx" },
 }

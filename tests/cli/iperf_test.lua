@@ -5,7 +5,6 @@ local cli_run = require("cli_run")
 local disk = require("disk")
 local lu = require("luaunit")
 local process = require("storlua.process")
-local task = require("storlua.task")
 
 local suite = {}
 

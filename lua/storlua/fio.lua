@@ -1,0 +1,225 @@
+-- SPDX-License-Identifier: MIT
+--- Runs jobs of fio: targets are checked and laid out first, then one group of
+--- jobs after the other, those of a group at once.
+
+local fio_job = require("storlua.fio_job")
+local format = require("storlua.report.format")
+local fs = require("storlua.fs")
+local gate = require("storlua.gate")
+local own_file = require("storlua.own_file")
+local target_of = require("storlua.target")
+local task = require("storlua.task")
+local watch = require("storlua.watch")
+local words = require("storlua.fio_words")
+
+local fio = {}
+
+local function check_file(job, it, opt)
+  local path = job.path
+  if job.operation == "read" and it.size_bytes > 0 then return end
+  if fs.try_stat(path .. ".owner") then
+    words.usage("%s belongs to a run: %s.owner lies beside it", path, path)
+  end
+  if it.size_bytes == 0 or opt.overwrite or own_file.is_ours(path, 0) then return end
+  words.usage("job %s: %s holds %s that storlua did not write: another name, or --overwrite",
+    job.name, path, format.bytes(it.size_bytes))
+end
+
+local function check_path(job)
+  local path = job.path
+  local stat, err = fs.try_stat(path)
+  if stat and stat.kind ~= "file" and stat.kind ~= "block" then
+    words.usage("job %s: %s is neither a file nor a block device", job.name, path)
+  end
+  if not stat and err.code ~= "ENOENT" then words.usage("%s", err.message) end
+  if stat then return end
+  if path:find("^/dev/") and not path:find("^/dev/shm/") then
+    words.usage("job %s: there is no device %s", job.name, path)
+  end
+  local folder = path:match("^(.*)/[^/]*$") or "."
+  local above, why = fs.try_stat(folder == "" and "/" or folder)
+  if not above then words.usage("job %s: %s", job.name, why.message) end
+end
+
+--- What is under test, for the conditions; everything that can be refused is
+--- refused here.
+---@async
+---@param opt table of storlua.fio_arguments
+---@return string path
+function fio.check(opt)
+  for _, job in ipairs(opt.jobs) do
+    if job.path then
+      check_path(job)
+      local it = target_of.look(job.path)
+      fio_job.extent(job, it.size_bytes, it.is_device)
+      if not it.is_device then check_file(job, it, opt) end
+    end
+  end
+  return opt.jobs[1].path or "."
+end
+
+-- One target for each path, devices granted when a job writes to them.
+local function open_targets(t, opt)
+  local targets = {}
+  table.move(opt.destroy, 1, #opt.destroy, #t.destroy + 1, t.destroy)
+  for _, job in ipairs(opt.jobs) do
+    local it = job.path and (targets[job.path] or target_of.look(job.path))
+    if it then
+      targets[job.path] = it
+      if it.is_device and job.operation ~= "read" and not it.grant then
+        it.grant = gate.open(job.path, { consents = t.destroy,
+                                         force_signature = opt.force_signature })
+      end
+    end
+  end
+  return targets
+end
+
+local function close_targets(opt, targets)
+  for _, it in pairs(targets) do it:close() end
+  for _, job in ipairs(opt.jobs) do
+    local it = targets[job.path]
+    if job.unlink and it and not it.is_device then fs.try_remove(job.path) end
+  end
+end
+
+-- Reading a file that is not there or too short: it is written first, whole,
+-- so that no read hits an extent that nobody wrote.
+local function lay_out(t, job, it, offset, size)
+  local needed = offset + size
+  if it.is_device or job.operation == "write" or it.size_bytes >= needed then return end
+  t:phase("layout " .. job.path, 0, needed)
+  t:measure(job.case_id .. ".layout", {
+    path = job.path, operation = "write", record_bytes = "1M", size_bytes = needed,
+    flush = "end", stamp = needed % 512 == 0,
+  })
+  t:phase(nil)
+  it.size_bytes = needed
+end
+
+-- What the process has used so far; fio tells it for each job.
+local function usage_now()
+  local stat = fs.read("/proc/self/stat"):match("^.*%)%s(.*)$")
+  local fields = {}
+  for field in stat:gmatch("%S+") do fields[#fields + 1] = tonumber(field) end
+  local switches = fs.read("/proc/self/status")
+  return {
+    minf = fields[7] or 0, majf = fields[9] or 0, utime = fields[11] or 0, stime = fields[12] or 0,
+    ctx = tonumber(switches:match("voluntary_ctxt_switches:%s*(%d+)")) or 0,
+  }
+end
+
+local TICKS_S = 100 -- of /proc, on every Linux of interest
+
+local function usage_since(before, total_ns)
+  local now = usage_now()
+  local seconds = total_ns / 1e9
+  local function percent(ticks) return seconds > 0 and ticks / TICKS_S / seconds * 100 or 0 end
+  return {
+    usr_percent = percent(now.utime - before.utime) + 0.0,
+    sys_percent = percent(now.stime - before.stime) + 0.0,
+    minor_faults = math.tointeger(now.minf - before.minf),
+    major_faults = math.tointeger(now.majf - before.majf),
+    context_switches = math.tointeger(now.ctx - before.ctx),
+  }
+end
+
+local function announce(t, job, opt)
+  local given = {}
+  for _, option in ipairs(job.given) do given[option[1]] = option[2] end
+  given.name = job.name
+  t:event("x_fio_job", {
+    case_id = job.case_id, name = job.name, group = job.group, clone = job.clone,
+    options = given, percentiles = job.percentiles, group_reporting = job.group_reporting or false,
+    lat_percentiles = job.lat_percentiles or false, iodepth = job.iodepth, engine = job.engine,
+    clat_percentiles = job.clat_percentiles ~= false, bins = opt.bins or false,
+    operation = job.operation, order = job.order, record_bytes = job.block_bytes,
+  })
+  if job.capped then t:note("fio." .. job.case_id, job.capped) end
+  for name, why in pairs(job.without_effect) do
+    t:note("fio.without_effect." .. name, why ~= "" and why or "nothing to do here")
+  end
+end
+
+local function check_rates(t, job, result)
+  for _, name in ipairs { "read", "write" } do
+    local tally = result[name]
+    if tally and tally.operations > 0 then
+      local seconds = result.total_ns / 1e9
+      if job.rate_min then
+        t:check(job.case_id .. ".rate_min", tally.bytes / seconds >= job.rate_min,
+          "%s: %.0f bytes/s, at least %d are asked for", name, tally.bytes / seconds, job.rate_min)
+      end
+      if job.rate_iops_min then
+        t:check(job.case_id .. ".rate_iops_min", tally.operations / seconds >= job.rate_iops_min,
+          "%s: %.0f operations/s, at least %d are asked for", name, tally.operations / seconds,
+          job.rate_iops_min)
+      end
+    end
+  end
+  local unbacked = result.read and result.cache and result.cache.unbacked_before_bytes
+  if unbacked and job.operation == "read" then
+    t:check(job.case_id .. ".on_medium", unbacked == 0,
+      "%d bytes of the range are holes or unwritten extents: reading them is no I/O", unbacked)
+  end
+end
+
+local function run_job(t, opt, job, it, seed)
+  local offset, size = fio_job.extent(job, it and it.size_bytes or 1 << 40, it and it.is_device)
+  announce(t, job, opt)
+  if job.startdelay then task.sleep(job.startdelay) end
+  local spec = fio_job.spec(job, offset, size, it and it.is_device, seed)
+  local before = usage_now()
+  local result = t:measure(job.case_id, spec)
+  t:event("x_fio_done", { case_id = job.case_id, usage = usage_since(before, result.total_ns) })
+  if result["end"] ~= "complete" and it then
+    local gone = it:gone()
+    if gone then t:abort("%s: %s", job.case_id, gone) end
+  end
+  check_rates(t, job, result)
+  if job.verify and job.do_verify ~= false and result["end"] == "complete" then
+    spec.generation = 1
+    local back = fio_job.verify_spec(spec, result)
+    if back then t:measure(job.case_id .. ".verify", back) end
+  end
+end
+
+local function run_group(t, opt, jobs, targets)
+  for _, job in ipairs(jobs) do
+    local it = targets[job.path]
+    if it then
+      -- An earlier group may have made the file.
+      local stat = not it.is_device and fs.try_stat(job.path)
+      if stat then it.size_bytes = stat.size_bytes end
+      local offset, size = fio_job.extent(job, it.size_bytes, it.is_device)
+      lay_out(t, job, it, offset, size)
+    end
+  end
+  local scope <close> = task.scope()
+  for i, job in ipairs(jobs) do
+    -- Each job, also each clone, has an order of its own.
+    local seed = (t.seed + (job.group * 64 + i) * 2654435761) & math.maxinteger
+    scope:spawn(job.case_id, run_job, t, opt, job, targets[job.path], seed)
+  end
+  scope:join()
+end
+
+--- Runs all jobs.
+---@async
+---@param t storlua.Run
+---@param opt table of storlua.fio_arguments
+function fio.run(t, opt)
+  if opt.parse_only then t:skip("--parse-only: %d jobs are understood", #opt.jobs) end
+  local targets = open_targets(t, opt)
+  local _ <close> = task.defer(function() close_targets(opt, targets) end)
+  local watchers <close> = task.scope()
+  if opt.jobs[1].path then watch.device(t, watchers, opt.jobs[1].path) end
+  local groups = {}
+  for _, job in ipairs(opt.jobs) do
+    groups[job.group + 1] = groups[job.group + 1] or {}
+    table.insert(groups[job.group + 1], job)
+  end
+  for _, jobs in ipairs(groups) do run_group(t, opt, jobs, targets) end
+end
+
+return fio

@@ -1,0 +1,225 @@
+-- SPDX-License-Identifier: MIT
+--- The jobs of a run in the figures of fio: bytes over the time of the whole
+--- job, flushes at its end included.
+
+local histogram = require("storlua.histogram")
+
+local fio_results = {}
+
+local ERRNO = { EPERM = 1, ENOENT = 2, EIO = 5, ENXIO = 6, EACCES = 13, EBUSY = 16, ENODEV = 19,
+                EINVAL = 22, ENOSPC = 28, EROFS = 30, EILSEQ = 84, ETIMEDOUT = 110,
+                EREMOTEIO = 121 }
+
+-- The least value of a bucket of the histogram, and its width.
+local function bucket(index)
+  if index < 128 then return index, 1 end
+  local shift = (index >> 7) - 1
+  return (index - (shift << 7)) << shift, 1 << shift
+end
+
+--- Calls visit(middle_ns, count, width_ns) for each bucket that is not empty.
+---@param h storlua.Histogram
+---@param visit fun(middle_ns: number, count: integer, width_ns: integer)
+function fio_results.each_bucket(h, visit)
+  local list = h:sparse()
+  for i = 1, #list, 2 do
+    local low, width = bucket(list[i])
+    visit(low + (width - 1) / 2, list[i + 1], width)
+  end
+end
+
+-- Standard deviation from the buckets: within their width.
+local function deviation(h, mean)
+  local sum, count = 0, 0
+  fio_results.each_bucket(h, function(middle, n)
+    sum, count = sum + (middle - mean) ^ 2 * n, count + n
+  end)
+  return count > 1 and math.sqrt(sum / (count - 1)) or 0
+end
+
+local function stats(values)
+  local count, sum, min, max = #values, 0, math.huge, 0
+  for _, value in ipairs(values) do
+    sum, min, max = sum + value, math.min(min, value), math.max(max, value)
+  end
+  if count == 0 then return { min = 0, max = 0, mean = 0.0, deviation = 0.0, count = 0 } end
+  local mean, squares = sum / count, 0
+  for _, value in ipairs(values) do squares = squares + (value - mean) ^ 2 end
+  return { min = min, max = max, mean = mean, count = count,
+           deviation = count > 1 and math.sqrt(squares / (count - 1)) or 0.0 }
+end
+
+-- Rates of the whole intervals; a mixed job has one series for both.
+local function samples(series, share)
+  local seconds = series.interval_ns / 1e9
+  local bw, iops = {}, {}
+  for i = 1, #series.bytes - 1 do
+    bw[i] = math.floor(series.bytes[i] * share / 1024 / seconds)
+    iops[i] = math.floor(series.operations[i] * share / seconds)
+  end
+  return bw, iops
+end
+
+--- One direction of which nothing is known yet.
+---@param h? storlua.Histogram
+---@return table
+function fio_results.new_direction(h)
+  return { bytes = 0, ios = 0, short = 0, runtime_ms = 0, histogram = h or histogram.new(),
+           bw = {}, iops = {}, rates = {} }
+end
+
+local function add_direction(into, result, name)
+  local tally = result[name]
+  if type(tally) ~= "table" or tally.operations == 0 then return end
+  local runtime_ms = math.max(1, (result.total_ns + 500000) // 1000000)
+  into.bytes, into.ios = into.bytes + tally.bytes, into.ios + tally.operations
+  into.short = into.short + tally.short_calls
+  into.runtime_ms = math.max(into.runtime_ms, runtime_ms)
+  into.rates[#into.rates + 1] = tally.bytes * 1000 // runtime_ms
+  if type(tally.latency) == "table" and tally.latency.count > 0 then
+    into.histogram:merge(histogram.from_summary(tally.latency))
+  end
+  local all = (result.read and result.read.bytes or 0) + (result.write and result.write.bytes or 0)
+  local bw, iops = samples(result.series, all > 0 and tally.bytes / all or 1)
+  table.move(bw, 1, #bw, #into.bw + 1, into.bw)
+  table.move(iops, 1, #iops, #into.iops + 1, into.iops)
+end
+
+local function error_number(result)
+  if result.verify and result.verify.bad_sectors > 0 then return ERRNO.EILSEQ end
+  local first = type(result.error) == "table" and result.error.code
+    or result.errors and result.errors[1] and result.errors[1].code
+  if first then return ERRNO[first] or ERRNO.EIO end
+  return result["end"] == "complete" and 0 or ERRNO.EIO
+end
+
+---@class storlua.FioResults
+local Results = {}
+Results.__index = Results
+
+---@return storlua.FioResults
+function fio_results.new()
+  return setmetatable({ jobs = {}, by_case = {} }, Results)
+end
+
+-- Clones and jobs of a group that are reported together are one.
+local function job_of(self, fields)
+  local last = self.jobs[#self.jobs]
+  if last and fields.group_reporting and last.group == fields.group
+    and last.said.group_reporting then
+    last.count = last.count + 1
+    return last
+  end
+  local job = {
+    name = fields.name, group = fields.group, count = 1, said = fields, error = 0,
+    read = fio_results.new_direction(), write = fio_results.new_direction(), devices = {},
+    flushes = 0,
+    flush_histogram = histogram.new(), elapsed_ns = 0,
+    usage = { usr_percent = 0.0, sys_percent = 0.0, minor_faults = 0, major_faults = 0,
+              context_switches = 0 },
+  }
+  self.jobs[#self.jobs + 1] = job
+  return job
+end
+
+local kinds = {}
+
+function kinds.start(self, fields)
+  self.version, self.wall, self.options = fields.version, self.wall or fields.wall, fields.options
+  local conditions = type(fields.conditions) == "table" and fields.conditions or {}
+  local identity = conditions.device_identity
+  self.device = type(identity) == "table" and identity.name or nil
+end
+
+function kinds.x_fio_job(self, fields)
+  -- Told again after a resume: the newer one counts.
+  if not self.by_case[fields.case_id] then self.by_case[fields.case_id] = job_of(self, fields) end
+end
+
+function kinds.x_fio_done(self, fields)
+  local job = self.by_case[fields.case_id]
+  if not job then return end
+  for name, value in pairs(fields.usage) do job.usage[name] = job.usage[name] + value end
+end
+
+function kinds.measure(self, fields)
+  local job = self.by_case[fields.case_id]
+  local verified = not job and self.by_case[(fields.case_id:gsub("%.verify$", ""))]
+  local result = fields.result
+  if not job then
+    if verified and type(result) == "table" and error_number(result) ~= 0 then
+      verified.error = error_number(result)
+    end
+    return
+  end
+  job.wall = fields.wall
+  if type(result) ~= "table" then
+    job.error = ERRNO.EINVAL
+    return
+  end
+  add_direction(job.read, result, "read")
+  add_direction(job.write, result, "write")
+  job.elapsed_ns = math.max(job.elapsed_ns, result.total_ns)
+  if job.error == 0 then job.error = error_number(result) end
+  if type(result.flush) == "table" and fields.spec.flush == "every" then
+    job.flushes = job.flushes + result.flush.count
+    job.flush_histogram:merge(histogram.from_summary(result.flush.latency))
+  end
+  if type(result.device) == "table" and result.device.read_bytes then
+    job.devices[#job.devices + 1] = result.device
+  end
+end
+
+--- Takes one event.
+---@param fields table
+function Results:add(fields)
+  local add = kinds[fields.kind]
+  if add then add(self, fields) end
+end
+
+--- The figures of one direction.
+---@param direction table
+---@return table
+function fio_results.figures(direction)
+  local h, ms = direction.histogram, direction.runtime_ms
+  local mean = h:count() > 0 and h:mean() or 0
+  return {
+    bytes = direction.bytes, ios = direction.ios, short = direction.short, runtime_ms = ms,
+    bytes_s = ms > 0 and direction.bytes * 1000 // ms or 0,
+    iops = ms > 0 and direction.ios * 1000 / ms or 0.0, rates = direction.rates, histogram = h,
+    latency = { min = h:min() or 0, max = h:max() or 0, mean = mean + 0.0,
+                deviation = deviation(h, mean) + 0.0, count = h:count() },
+    bw = stats(direction.bw), iops_samples = stats(direction.iops),
+  }
+end
+
+--- Shares of all operations of a job by latency: percent by upper bound in ns,
+--- the bounds being those of fio.
+---@param job table
+---@return table<integer, number> by bound; bound 0: all above the last
+function fio_results.shares(job)
+  local bounds = {}
+  for _, unit in ipairs { 1, 1000, 1000000 } do
+    for _, value in ipairs { 2, 4, 10, 20, 50, 100, 250, 500, 750, 1000 } do
+      bounds[#bounds + 1] = value * unit
+    end
+  end
+  bounds[#bounds + 1] = 2000000000
+  local counts, all = {}, 0
+  for _, direction in ipairs { job.read, job.write } do
+    fio_results.each_bucket(direction.histogram, function(middle, n)
+      local at = 0
+      for _, bound in ipairs(bounds) do
+        if middle < bound then
+          at = bound
+          break
+        end
+      end
+      counts[at], all = (counts[at] or 0) + n, all + n
+    end)
+  end
+  for bound, n in pairs(counts) do counts[bound] = n / all * 100 end
+  return counts
+end
+
+return fio_results

@@ -1,0 +1,19 @@
+-- SPDX-License-Identifier: MIT
+--- fio's JSON document, and nothing else on stdout.
+
+local fio_json = require("storlua.fio_json")
+local fio_results = require("storlua.fio_results")
+
+local report = {}
+
+---@param write fun(text: string)
+---@return table reporter
+function report.new(write)
+  local results = fio_results.new()
+  return {
+    event = function(_, fields) results:add(fields) end,
+    finish = function() write(fio_json.text(results) .. "\n") end,
+  }
+end
+
+return report

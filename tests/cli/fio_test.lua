@@ -1,0 +1,200 @@
+-- SPDX-License-Identifier: MIT
+--- Jobs of fio as a user runs them; the figures are those of the events.
+
+local cli_run = require("cli_run")
+local disk = require("disk")
+local dkjson = require("dkjson")
+local lu = require("luaunit")
+local process = require("storlua.process")
+
+local suite = {}
+
+local number = 0
+local function fio(place, words, first)
+  number = number + 1
+  local argv = { cwd = place.path, "--output", place.path .. "/run" .. number }
+  table.move(first or {}, 1, #(first or {}), #argv + 1, argv)
+  argv[#argv + 1] = "fio.lua"
+  table.move(words, 1, #words, #argv + 1, argv)
+  local result = cli_run.run(argv)
+  result.run = place.path .. "/run" .. number
+  return result
+end
+
+local function measures(result)
+  local by_id = {}
+  for _, event in ipairs(cli_run.events_of(result.run, "measure")) do
+    by_id[event.case_id] = event
+  end
+  return by_id
+end
+
+local function assert_passed(result)
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  return measures(result)
+end
+
+local THREAD = { "--ioengine=psync", "--iodepth=1", "--numjobs=1", "--runtime=0.3s",
+  "--time_based", "--direct=1", "--group_reporting", "--lat_percentiles=1",
+  "--percentile_list=50:90:95:99:99.9:99.99" }
+
+local function thread(...)
+  return table.move(THREAD, 1, #THREAD, select("#", ...) + 1, { ... })
+end
+
+function suite.test_the_thread_on_a_loop_device()
+  local loop <close> = disk.loop { size = "16M" }
+  local place <close> = disk.directory()
+  local agree = { "--destroy", "loop:" .. loop.backing }
+  local function on(device, ...) return thread("--filename=" .. device, ...) end
+  local write = on(loop.device, "--name=seqwrite_raw_sync", "--rw=write", "--bs=1M", "--sync=1",
+    "--output=" .. place.path .. "/out.txt")
+  lu.assertEquals(fio(place, write).code, 5)
+  local result
+  for _ = 1, 5 do
+    result = fio(place, write, agree)
+    if not result.stdout:find("%(losetup%) has it open") then break end
+  end
+  local r = assert_passed(result).seqwrite_raw_sync.result
+  local file <close> = assert(io.open(place.path .. "/out.txt"))
+  local text = file:read("a")
+  lu.assertStrContains(text, "seqwrite_raw_sync: (groupid=0, jobs=1): err= 0:")
+  lu.assertStrContains(text, ("issued rwts: total=0,%d,0,0"):format(r.write.operations))
+  lu.assertStrContains(text, "99.99th=[")
+  lu.assertStrContains(text, "WRITE: bw=")
+  lu.assertStrContains(text, "Disk stats (read/write):")
+  -- fio itself refuses the next line of the thread.
+  assert_passed(fio(place, on(loop.device, "--name=r", "--readonly=1", "--rw=read", "--bs=1M")))
+end
+
+-- Names that fio 3.33 has in its document.
+local JOB = "jobname groupid error eta elapsed read write trim sync job_runtime usr_cpu sys_cpu "
+  .. "ctx majf minf iodepth_level iodepth_submit iodepth_complete latency_ns latency_us "
+  .. "latency_ms latency_depth latency_target latency_percentile latency_window"
+local DIRECTION = "io_bytes io_kbytes bw_bytes bw iops runtime total_ios short_ios drop_ios "
+  .. "slat_ns clat_ns lat_ns bw_min bw_max bw_agg bw_mean bw_dev bw_samples iops_min iops_max "
+  .. "iops_mean iops_stddev iops_samples"
+
+function suite.test_json()
+  local place <close> = disk.directory()
+  local result = fio(place, { "--name=a", "--filename=x", "--rw=randrw", "--bs=4k", "--size=2m",
+    "--percentile_list=50:99.9", "--output-format=json+", "--fsync=64" })
+  local a = assert_passed(result).a
+  local document, _, err = dkjson.decode(result.stdout)
+  lu.assertNil(err, result.stdout)
+  lu.assertTrue(result.stdout:find("^{") ~= nil)
+  local job = document.jobs[1]
+  for name in JOB:gmatch("%S+") do lu.assertNotNil(job[name], name) end
+  for _, which in ipairs { "read", "write", "trim" } do
+    for name in DIRECTION:gmatch("%S+") do lu.assertNotNil(job[which][name], which .. name) end
+  end
+  lu.assertEquals(job["job options"].percentile_list, "50:99.9")
+  for _, which in ipairs { "read", "write" } do
+    local d, tally = job[which], a.result[which]
+    lu.assertEquals({ d.io_bytes, d.total_ios }, { tally.bytes, tally.operations })
+    lu.assertEquals(d.bw_bytes, tally.bytes * 1000 // d.runtime)
+    lu.assertEquals({ d.clat_ns.min, d.clat_ns.max, d.clat_ns.N },
+      { tally.latency.min_ns, tally.latency.max_ns, tally.operations })
+    lu.assertEquals(d.clat_ns.percentile["50.000000"], tally.latency.p50_ns)
+    lu.assertEquals(d.clat_ns.percentile["99.900000"], tally.latency.p999_ns)
+    local all = 0
+    for _, n in pairs(d.clat_ns.bins) do all = all + n end
+    lu.assertEquals(all, tally.operations)
+  end
+  lu.assertEquals(job.sync.total_ios, a.result.flush.count)
+  lu.assertNil(job.read.lat_ns.percentile)
+  -- The same document later.
+  local later = cli_run.run { "report", result.run, "--to", "fio_json" }
+  lu.assertEquals(dkjson.decode(later.stdout).jobs[1].read.io_bytes, job.read.io_bytes)
+end
+
+function suite.test_verify()
+  local place <close> = disk.file_system("ext4")
+  for _, words in ipairs {
+    { "--rw=write", "--bs=64k", "--size=1m" },
+    { "--rw=randwrite", "--bs=4k", "--size=4m", "--io_size=1m" },
+    { "--rw=randwrite", "--bs=4k", "--size=256k", "--io_size=1300k", "--direct=1" },
+    { "--rw=write", "--bs=4k", "--size=256k", "--time_based", "--runtime=0.2s" },
+  } do
+    local all = { "--name=v", "--filename=v", "--verify=crc32c", table.unpack(words) }
+    local found = assert_passed(fio(place, all))
+    local verify = found["v.verify"].result.verify
+    local line = table.concat(words, " ")
+    lu.assertEquals(verify.bad_sectors, 0, line)
+    lu.assertEquals(verify.sectors * 512, math.min(found.v.result.write.bytes,
+      found.v.spec.range_bytes), line)
+  end
+end
+
+function suite.test_jobs_together_and_one_after_the_other()
+  local place <close> = disk.directory()
+  do
+    local file <close> = assert(io.open(place.path .. "/jobs.fio", "w"))
+    file:write([[
+[global]
+bs=4k
+size=1m
+group_reporting
+[w]
+rw=write
+end_fsync=1
+[r]
+stonewall
+rw=randread
+numjobs=2
+filename=w.0.0
+[null]
+stonewall
+ioengine=null
+size=100m
+rw=randwrite
+]])
+  end
+  local result = fio(place, { "jobs.fio" })
+  local found = assert_passed(result)
+  lu.assertNil(found["r.1.layout"], "the file is there already")
+  lu.assertNotEquals(found["r.1"].spec.seed, found["r.2"].spec.seed)
+  lu.assertTrue(found.w.result.boot_start_ns < found["r.1"].result.boot_start_ns)
+  lu.assertStrContains(result.stdout, "r: (groupid=1, jobs=2)")
+  lu.assertStrContains(result.stdout, "issued rwts: total=512,0,0,0")
+  lu.assertEquals(found.null.result.write.bytes, 100 << 20)
+end
+
+function suite.test_reads_are_laid_out_and_files_of_others_left()
+  local place <close> = disk.directory()
+  local result = fio(place, { "--name=r", "--filename=new", "--rw=randread", "--size=1m",
+    "--unlink=1" })
+  local found = assert_passed(result)
+  lu.assertNotNil(found["r.layout"])
+  lu.assertEquals(found.r.result.cache.unbacked_before_bytes, 0)
+  lu.assertNil(io.open(place.path .. "/new"))
+  process.run { "sh", "-c", "echo precious >" .. place.path .. "/p" }
+  local words = { "--name=w", "--filename=p", "--rw=write", "--size=64k" }
+  local refused = fio(place, words)
+  lu.assertEquals(refused.code, 2)
+  lu.assertStrContains(refused.stderr, "storlua did not write")
+  lu.assertEquals(process.run { "cat", place.path .. "/p" }.stdout, "precious\n")
+  words[#words + 1] = "--overwrite"
+  assert_passed(fio(place, words))
+  -- A sparse file of somebody is read, and not believed.
+  process.run { "truncate", "-s", "1M", place.path .. "/sparse" }
+  local sparse = fio(place, { "--name=s", "--filename=sparse", "--rw=read" })
+  lu.assertEquals(sparse.code, 1)
+  lu.assertStrContains(sparse.stdout, "reading them is no I/O")
+end
+
+function suite.test_limits_and_usage()
+  local place <close> = disk.directory()
+  local slow = fio(place, { "--name=w", "--filename=x", "--rw=write", "--size=1m", "--rate=1m",
+    "--rate_min=500m" })
+  lu.assertEquals(slow.code, 1, slow.stdout)
+  lu.assertStrContains(slow.stdout, "at least 524288000 are asked for")
+  lu.assertEquals(fio(place, { "--name=a", "--filename=/dev/storlua-none", "--size=1m" }).code, 2)
+  lu.assertEquals(fio(place, { "--name=a", "--filename=no/such", "--size=1m" }).code, 2)
+  lu.assertEquals(fio(place, { "--name=a", "--filename=nothing" }).code, 2)
+  local parsed = fio(place, { "--name=a", "--filename=y", "--size=1m", "--parse-only" })
+  lu.assertEquals(parsed.code, 4)
+  lu.assertNil(io.open(place.path .. "/y"))
+end
+
+return suite

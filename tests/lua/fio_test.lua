@@ -1,0 +1,164 @@
+-- SPDX-License-Identifier: MIT
+--- fio's command lines and job files: what is taken, and what is named.
+
+local arguments = require("storlua.fio_arguments")
+local disk = require("disk")
+local errors = require("storlua.errors")
+local fio_job = require("storlua.fio_job")
+local lu = require("luaunit")
+
+local suite = {}
+
+local function parse(line)
+  local argv = {}
+  for word in line:gmatch("%S+") do argv[#argv + 1] = word end
+  return errors.try(arguments.parse, argv)
+end
+
+local COMMON = " --ioengine=psync --iodepth=1 --numjobs=1 --runtime=30 --time_based --direct=1"
+  .. " --group_reporting --lat_percentiles=1 --percentile_list=50:90:95:99:99.9:99.99"
+
+local function spec_of(job, has_bytes)
+  local offset, size = fio_job.extent(job, has_bytes or 1 << 30, true)
+  return fio_job.spec(job, offset, size, true, 7)
+end
+
+function suite.test_the_thread()
+  local opt = parse("--name=seqwrite_raw_sync --filename=/dev/mmcblk2p1 --rw=write --bs=1M"
+    .. " --sync=1" .. COMMON .. " --output=/tmp/x.txt")
+  lu.assertEquals({ #opt.jobs, opt.output, opt.formats[1] }, { 1, "/tmp/x.txt", "fio" })
+  local job = opt.jobs[1]
+  lu.assertEquals({ job.case_id, job.path }, { "seqwrite_raw_sync", "/dev/mmcblk2p1" })
+  lu.assertEquals(job.percentiles, { 50, 90, 95, 99, 99.9, 99.99 })
+  local spec = spec_of(job)
+  lu.assertEquals({ spec.operation, spec.order, spec.record_bytes, spec.open_sync, spec.flush,
+    spec.direct, spec.limit_seconds, spec.limit_bytes, spec.range_bytes },
+    { "write", "sequential", 1 << 20, "full", "none", true, 30, nil, 1 << 30 })
+  local less = parse("--name=r --filename=/dev/x --rw=randwrite --bs=4k --end_fsync=1" .. COMMON)
+  spec = spec_of(less.jobs[1])
+  lu.assertEquals({ spec.order, spec.open_sync, spec.flush }, { "random", "none", "end" })
+  for _, readonly in ipairs { "--readonly", "--readonly=1", "--readonly=true" } do
+    local read = parse("--name=r --filename=/dev/x " .. readonly .. " --rw=read --bs=1M" .. COMMON)
+    lu.assertTrue(read.readonly)
+    lu.assertEquals(read.jobs[1].operation, "read")
+  end
+end
+
+function suite.test_options_before_the_name_hold_for_all()
+  local opt = parse("--bs 8k --rw read --name=a --name=b --bs=16k --stonewall --size=1m")
+  lu.assertEquals({ opt.jobs[1].block_bytes, opt.jobs[2].block_bytes }, { 8192, 16384 })
+  lu.assertEquals({ opt.jobs[1].group, opt.jobs[2].group }, { 0, 1 })
+  lu.assertEquals(opt.jobs[2].path, "b.0.0")
+end
+
+function suite.test_clones_and_names()
+  local opt = parse("--name=a/b --numjobs=3 --size=1m --directory=/tmp --name=a_b --size=1m")
+  local ids, paths = {}, {}
+  for i, job in ipairs(opt.jobs) do ids[i], paths[i] = job.case_id, job.path end
+  lu.assertEquals(ids, { "a_b.1", "a_b.2", "a_b.3", "a_b_2" })
+  lu.assertEquals(paths, { "/tmp/a_b.0.0", "/tmp/a_b.1.0", "/tmp/a_b.2.0", "a_b.0.0" })
+end
+
+function suite.test_shares_and_limits()
+  local job = parse("--name=a --filename=x --size=50% --offset=25% --loops=3 --bs=4k").jobs[1]
+  local spec = spec_of(job, 1 << 20)
+  lu.assertEquals({ spec.range_offset, spec.range_bytes, spec.limit_bytes },
+    { 256 << 10, 512 << 10, 1536 << 10 })
+  job = parse("--name=a --filename=x --io_size=10% --size=1m --number_ios=5 --ramp_time=500ms"
+    .. " --rw=randrw --rwmixwrite=30 --fsync=4").jobs[1]
+  spec = spec_of(job)
+  lu.assertEquals({ spec.limit_bytes, spec.limit_records, spec.ramp_seconds, spec.read_percent,
+    spec.flush, spec.flush_every }, { 102400, 5, 0.5, 70, "every", 4 })
+  local _, err = errors.try(fio_job.extent, parse("--name=a --filename=x --size=2g").jobs[1],
+    1 << 30, true)
+  lu.assertStrContains(err.message, "x has 1073741824 bytes")
+  _, err = errors.try(fio_job.extent, parse("--name=a --filename=x --size=1k").jobs[1], 0, false)
+  lu.assertStrContains(err.message, "less than one block of 4096")
+end
+
+function suite.test_what_is_not_taken_is_named()
+  for line, text in pairs {
+    [""] = "no job",
+    ["--rw=read --bs=4k"] = "--name= is missing",
+    ["--name=a --bssplit=4k/50:8k/50"] = "bssplit is not taken: one block size",
+    ["--name=a --random_distribution=zipf:1.2"] = "only random",
+    ["--name=a --rw=randtrim"] = "nothing is trimmed",
+    ["--name=a --rw=raedwrite"] = "it can be",
+    ["--name=a --blocksiez=4k"] = "blocksiez is not taken",
+    ["--name=a --bs=4KiB"] = "power of 1000",
+    ["--name=a --bs=4kk"] = "is no size",
+    ["--name=a --bs=4k,8k"] = "one block size",
+    ["--name=a --size=16E"] = "is no size",
+    ["--name=a --size=101%"] = "more than all",
+    ["--name=a --loops=0"] = "from 1 on",
+    ["--name=a --time_based"] = "needs runtime",
+    ["--name=a --ioengine=rados"] = "it can be",
+    ["--name=a --readonly --rw=write"] = "--readonly: job a writes",
+    ["--name=a --verify=crc32c --rw=read"] = "jobs that write",
+    ["--name=a --verify=pattern --rw=write"] = "patterns are not",
+    ["--name=a --filename=/dev/a:/dev/b"] = "one file or device",
+    ["--name=a --allow_mounted_write=1"] = "safety gate",
+    ["--name=a --percentile_list=50:101"] = "up to 100",
+    ["--name=a --output-format=terse"] = "there are normal, json",
+    ["--name=a --direct=2"] = "0 or 1",
+    ["--name=a --section=b"] = "there is no such job",
+    ["/no/such.fio"] = "/no/such.fio",
+    ["-x"] = "unknown option -x",
+  } do
+    local opt, err = parse(line)
+    lu.assertNil(opt, line)
+    lu.assertEquals(err.code, "USAGE", line)
+    lu.assertStrContains(err.message, text)
+  end
+end
+
+local function file_of(place, name, text)
+  local file <close> = assert(io.open(place.path .. "/" .. name, "w"))
+  assert(file:write(text))
+  return place.path .. "/" .. name
+end
+
+function suite.test_job_files()
+  local place <close> = disk.directory()
+  file_of(place, "common.inc", "bs=8k\nsize=1m\n")
+  local path = file_of(place, "a.fio", [[
+; first a comment
+# and another
+[global]
+include common.inc
+rw=randread   ; of all
+directory=${HOME}
+
+[one]
+time_based
+runtime=2m
+
+[global]
+bs=16k
+[two]
+stonewall
+]])
+  local opt = parse(path)
+  local one, two = opt.jobs[1], opt.jobs[2]
+  lu.assertEquals({ one.name, one.block_bytes, one.runtime, one.order, one.group },
+    { "one", 8192, 120, "random", 0 })
+  lu.assertEquals({ two.name, two.block_bytes, two.group }, { "two", 16384, 1 })
+  lu.assertEquals(one.path, os.getenv("HOME") .. "/one.0.0")
+  lu.assertEquals(#parse(path .. " --section=two").jobs, 1)
+  for name, case in pairs {
+    ["circle.fio"] = { "[a]\ninclude circle.fio\n", "circles" },
+    ["early.fio"] = { "bs=4k\n[a]\n", "before the first [section]" },
+    ["empty.fio"] = { "; nothing\n", "holds no job" },
+    ["odd.fio"] = { "[a]\n= 5\n", "is no option" },
+    ["open.fio"] = { "[a\n", "is no section" },
+    ["var.fio"] = { "[a]\nsize=${STORLUA_NOT_SET}\n", "is not set" },
+    ["zero.fio"] = { "[a]\nloops=0\n", "loops=0" },
+    ["unknown.fio"] = { "[a]\nzonemode=zbd\n", "zonemode is not taken" },
+  } do
+    local _, err = parse(file_of(place, name, case[1]))
+    lu.assertNotNil(err, name)
+    lu.assertStrContains(err.message, case[2])
+  end
+end
+
+return suite
