@@ -31,7 +31,7 @@ end
 
 flags.known = {
   flag("a", "auto", "auto", true,
-    "auto mode: files 64k to 512m, records 4k to 16m, each the double of the one before"),
+    "auto mode: unless said otherwise files 64k to 512m, records 4k to 16m, doubling"),
   flag("A", nil, "auto_two", true, "as -az -i 0 -i 1"),
   flag("z", "all-records", "no_crossover", true,
     "files above 16m are measured with records below 64k too; it fills nothing"),

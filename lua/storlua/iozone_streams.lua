@@ -63,7 +63,7 @@ function iozone_streams.summary(plan, result)
   local window = #each > 1 and type(result.window) == "table" and result.window or nil
   if window then
     local rate = plan.unit == "ops_s" and window.iops or window.mib_s and window.mib_s * MIB_KB
-    s.together, s.skew_ns = rate, window.start_skew_ns
+    s.together, s.skew_ns = rate and math.floor(rate), window.start_skew_ns
   end
   return s
 end

@@ -92,6 +92,26 @@ function suite.test_a_loop_that_fails()
   fault:tell("clear")
 end
 
+function suite.test_a_reboot_is_found()
+  local place <close> = disk.file_system("ext4")
+  local folder <close> = fs.temp_dir()
+  local run_dir = folder.path .. "/run"
+  local run <close> = cli_run.start { "--output", run_dir, "emmc_performance.lua", "-d", "60",
+    "-o", place.path .. "/o", "--loops", "2", "--largest", "16k", cwd = folder.path }
+  run:wait_event(run_dir, function(e) return e.kind == "round" and e.phase == "end" end, 60)
+  process.run { "sh", "-c", "kill -9 $(pgrep -g " .. run.child.pid .. ")" }
+  run:finish()
+  -- what the log of a machine looks like that was started anew since
+  local text = fs.read(run_dir .. "/events.jsonl")
+  local boot_id = text:match("\"boot_id\":\"([^\"]+)\"")
+  fs.write_atomic(run_dir .. "/events.jsonl",
+    (text:gsub(boot_id:gsub("%-", "%%-"), "00000000-0000-4000-8000-000000000000")))
+  local result = cli_run.run { "--resume", run_dir, "emmc_performance.lua", cwd = folder.path }
+  lu.assertEquals(result.code, 1, result.stdout .. result.stderr)
+  lu.assertStrContains(result.stdout, "the machine was started anew during the test")
+  lu.assertStrContains(result.stdout, "Test loop 2 succeeded!")
+end
+
 function suite.test_options()
   local result = cli_run.run { "emmc_stability.lua", "-h" }
   lu.assertEquals(result.code, 0)

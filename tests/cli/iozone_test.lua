@@ -5,6 +5,7 @@ local cli_run = require("cli_run")
 local disk = require("disk")
 local fs = require("storlua.fs")
 local lu = require("luaunit")
+local process = require("storlua.process")
 local workbook = require("storlua.workbook")
 
 local suite = {}
@@ -251,6 +252,23 @@ function suite.test_a_workbook()
   local csv = cli_run.run { "report", folder.path .. "/run", "--to", "csv" }.stdout
   lu.assertStrContains(csv, "iozone.64k.4k.write")
   lu.assertStrContains(csv, "cached")
+end
+
+-- A program without the module beside it: a static one on a board.
+function suite.test_no_module_for_workbooks()
+  local folder <close> = fs.temp_dir()
+  fs.mkdir(folder.path .. "/bin")
+  process.run { "cp", cli_run.program, folder.path .. "/bin/storlua" }
+  local function alone(...)
+    return process.try_run { folder.path .. "/bin/storlua", cwd = folder.path, ... }
+  end
+  local result = alone("--output", "run", "iozone.lua", "-s", "64k", "-i", "0", "-b", "out.xls")
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  lu.assertStrContains(result.stdout, "storlua report run --to xlsx --output out.xlsx")
+  result = alone("report", "run", "--to", "xlsx", "--output", "out.xlsx")
+  lu.assertEquals(result.code, 2)
+  lu.assertStrContains(result.stderr, "on a host that can")
+  lu.assertFalse(fs.exists(folder.path .. "/out.xlsx"))
 end
 
 function suite.test_help_cases_and_bad_words()
