@@ -6,6 +6,7 @@
 local fs = require("storlua.fs")
 local quantity = require("storlua.quantity")
 local soak = require("storlua.soak")
+local soak_resume = require("storlua.soak_resume")
 local storlua = require("storlua")
 local task = require("storlua.task")
 local watch = require("storlua.watch")
@@ -81,7 +82,7 @@ local function choose_size(t, opt, dir, plan)
   local room = soak.room(dir)
   plan.in_memory = room.in_memory
   local room_bytes = room.bytes + (existing and existing.allocated_bytes or 0)
-  local size_bytes = opt.size or t.resume and soak.earlier_size(t.resume, plan.path)
+  local size_bytes = opt.size or t.resume and soak_resume.earlier_size(t.resume, plan.path)
   if not size_bytes then
     local half = room_bytes // 2
     size_bytes = math.min(SIZE_MAX_BYTES, half - half % plan.record_bytes)
@@ -136,11 +137,12 @@ local function soak_round(t, plan, round)
   local labels = { round = round.number }
   if plan.rests and plan.flushed_generation > 0 then soak.verify(t, plan, REST, labels) end
   for i, pass in ipairs(PASSES) do
-    -- A pass is never cut: what was written is verified before the end.
     if i > 1 and round:is_over() then return end
     if not soak.may_write(plan) then return round:stop() end
-    soak.write(t, plan, pass.write, labels)
+    -- The time cuts what is written, never the verification of it.
+    soak.write(t, plan, pass.write, labels, round:seconds_left())
     soak.verify(t, plan, pass.read, labels)
+    if plan.cut then return round:stop() end
   end
   if not soak.may_write(plan) then round:stop() end
 end
@@ -201,11 +203,13 @@ what the last completed flush promised.]],
       watch.device(t, watchers, plan.path)
     end
 
-    if t.resume then soak.verify_promises(t, plan) end
+    if t.resume then soak_resume.verify_promises(t, plan) end
     local seconds = total_seconds(opt)
     for _, round in t:rounds { seconds = seconds, count = opt.rounds, pause = opt.pause } do
       soak_round(t, plan, round)
     end
+    t:require("complete", rehearsal or plan.is_verified,
+      "incomplete: the time was up before the whole file was verified once")
     if rehearsal then t:skip("rehearsal with the null engine: no I/O was done") end
   end,
 }

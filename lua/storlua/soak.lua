@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- What every soak shares: passes over one file whose every sector says when
---- it was written, a ledger of what the medium has promised, and the check of
---- those promises after a crash.
+--- it was written, and a ledger of what the medium has promised, which
+--- storlua.soak_resume checks after a crash.
 ---
 --- A pass that writes is announced (`writing`) before it starts and confirmed
 --- (`flushed`) after its flush returned; both are on disk before the next step.
@@ -24,9 +24,12 @@ local soak = {}
 ---@field generation integer newest generation that was begun
 ---@field flushed_generation integer newest one that is on the medium
 ---@field write_limit_bytes? integer over all parts of the run
+---@field cut? table what a pass that was cut by the time left: bytes (rewritten),
+--- generation_min (of the rest, 0: never written)
+---@field is_verified? boolean the whole file was, at least once
 ---@field keep? fun(reason: string) makes the file stay when the run ends
 
-local TARGET_ID = 1 -- one file per soak; part of every stamp
+soak.TARGET_ID = 1 -- one file per soak; part of every stamp
 
 --- Makes the plan of a soak from its options.
 ---@param fields table path, size_bytes, record_bytes, random_bytes, direct, engine
@@ -80,7 +83,7 @@ local function workload_spec(plan, pass, generation)
     verify = reads and not null,
     cold = reads and not plan.direct and not null and "drop" or nil,
     generation = generation,
-    target_id = TARGET_ID,
+    target_id = soak.TARGET_ID,
     rate_bytes_s = plan.rate_bytes_s,
     virtual_op_ns = null and 1000000 or nil,
   }
@@ -93,20 +96,31 @@ local function ledger(plan, generation)
   }
 end
 
---- Writes the whole file once and flushes it.
+--- Writes the whole file once and flushes it; past `seconds` it stops, and
+--- plan.cut says how far it came.
 ---@async
 ---@param t storlua.Run
 ---@param plan storlua.SoakPlan
 ---@param pass table id, order
 ---@param labels table
+---@param seconds? number
 ---@return table result of the workload
-function soak.write(t, plan, pass, labels)
+function soak.write(t, plan, pass, labels, seconds)
   local generation = plan.generation + 1
   plan.generation = generation
   t:event("writing", ledger(plan, generation))
-  local result = t:measure(pass.id, workload_spec(plan, pass, generation), { labels = labels })
+  local spec = workload_spec(plan, pass, generation)
+  if seconds then
+    spec.limit_records = (plan.size_bytes - 1) // spec.record_bytes + 1 -- one pass
+    spec.limit_seconds = math.max(seconds, 0.001)
+  end
+  local result = t:measure(pass.id, spec, { labels = labels })
   if result["end"] ~= "complete" then
     t:abort("the pass %s did not complete (%s): nothing more is written", pass.id, result["end"])
+  end
+  if result.write.bytes < plan.size_bytes then
+    plan.cut = { bytes = result.write.bytes, generation_min = plan.flushed_generation }
+    return result
   end
   plan.flushed_generation = generation
   t:event("flushed", ledger(plan, generation))
@@ -121,9 +135,13 @@ function soak.may_write(plan)
   return (plan.generation + 1) * plan.size_bytes <= plan.write_limit_bytes
 end
 
--- The next pass would overwrite what a verification found: it is the last
--- thing of the run, and the file stays.
-local function keep_evidence(t, plan, id, verify)
+--- The next pass would overwrite what a verification found: bad sectors are the
+--- last thing of a run, and the file stays.
+---@param t storlua.Run
+---@param plan storlua.SoakPlan
+---@param id string case id of the measure
+---@param verify table
+function soak.keep_evidence(t, plan, id, verify)
   if not verify or verify.bad_sectors == 0 then return end
   local kinds = {}
   for kind, count in pairs(verify.damage) do
@@ -137,6 +155,29 @@ local function keep_evidence(t, plan, id, verify)
   t:abort("%s; %s is kept as evidence", what, plan.path)
 end
 
+-- What a pass that was cut left: both generations in a file that was whole
+-- before, else the beginning of one.
+local function expect_cut(plan, spec)
+  if plan.cut.generation_min == 0 then
+    spec.range_bytes = plan.cut.bytes
+    return
+  end
+  spec.legal = { {
+    offset = 0, length = plan.size_bytes, generation_min = plan.cut.generation_min,
+    generation_max = plan.generation,
+  } }
+end
+
+-- As both generations are legal anywhere, how many sectors hold the older one
+-- tells whether a rewrite was lost.
+local function check_cut(t, plan, id, verify)
+  if plan.cut.generation_min == 0 then return end
+  local expected = (plan.size_bytes - plan.cut.bytes) // 512
+  t:check(id .. ".rewritten", verify.old_sectors == expected,
+    "%d sectors hold what was there before the pass that the time cut, %d were left to it",
+    verify.old_sectors, expected)
+end
+
 --- Reads the whole file once and compares every sector.
 ---@async
 ---@param t storlua.Run
@@ -145,11 +186,14 @@ end
 ---@param labels table
 ---@return table result of the workload
 function soak.verify(t, plan, pass, labels)
-  local spec = workload_spec(plan, pass, plan.flushed_generation)
+  local spec = workload_spec(plan, pass, plan.cut and plan.generation or plan.flushed_generation)
+  if plan.cut and spec.verify then expect_cut(plan, spec) end
   local result = t:measure(pass.id, spec, { labels = labels })
   if plan.engine == "null" then return result end
   soak.check_source(t, pass.id, result)
-  keep_evidence(t, plan, pass.id, result.verify)
+  soak.keep_evidence(t, plan, pass.id, result.verify)
+  if plan.cut then check_cut(t, plan, pass.id, result.verify) end
+  plan.is_verified = plan.is_verified or spec.range_bytes == plan.size_bytes
   if result["end"] ~= "complete" then
     t:abort("the pass %s did not complete (%s): not all was verified", pass.id, result["end"])
   end
@@ -170,83 +214,8 @@ function soak.check_source(t, id, result)
   t:check(id .. ".from_medium", cache.cold == true,
     cache.resident_before_bytes
       and "%s bytes of the file were in the page cache: not all of it came from the medium"
-      or "residency is unknown here (%s): use --direct on",
+      or "residency is unknown here (%s): use direct I/O",
     cache.resident_before_bytes or cache.source)
-end
-
---- The size of the test file in an earlier part; nil when it wrote nothing.
----@param earlier storlua.Resume
----@param path string
----@return integer|nil
-function soak.earlier_size(earlier, path)
-  for _, list in ipairs { earlier.flushed[path] or {}, earlier.writing[path] or {} } do
-    if list[1] then return list[#list].range_bytes end
-  end
-end
-
---- What the earlier part promised and what it was at, for the test file: the
---- newest generation that was flushed and the newest that was begun, 0 for none.
----@param earlier storlua.Resume
----@param path string
----@return integer flushed, integer begun, integer size_bytes
-local function promises(earlier, path)
-  local flushed, begun, size_bytes = 0, 0, 0
-  for _, pass in ipairs(earlier.flushed[path] or {}) do
-    if pass.generation > flushed then
-      flushed, size_bytes = pass.generation, pass.range_bytes
-    end
-  end
-  for _, pass in ipairs(earlier.writing[path] or {}) do
-    begun = math.max(begun, pass.generation)
-  end
-  return flushed, math.max(begun, flushed), size_bytes
-end
-
-local function verify_spec(plan, flushed, begun, size_bytes)
-  return {
-    path = plan.path, operation = "read", verify = true, record_bytes = plan.record_bytes,
-    range_bytes = size_bytes, direct = plan.direct, cold = not plan.direct and "drop" or nil,
-    target_id = TARGET_ID, generation = flushed,
-    -- A rewrite that was cut in the middle leaves either generation.
-    legal = { {
-      offset = 0, length = size_bytes, generation_min = flushed, generation_max = begun,
-    } },
-  }
-end
-
---- Takes up the ledger of the part that was cut and verifies what its last
---- completed flush promised. Everything that is lost is a failed check.
----@async
----@param t storlua.Run
----@param plan storlua.SoakPlan
-function soak.verify_promises(t, plan)
-  local earlier = t.resume
-  local flushed, begun, size_bytes = promises(earlier, plan.path)
-  -- Generations go on: a stale sector of an earlier part stays recognisable.
-  plan.generation = begun
-  t:check("resume.same_boot", not earlier.rebooted, "the machine was started anew during the run")
-  t:note("resume.soaked_seconds", earlier.soaked_ns // 1000000000)
-  if earlier.interrupted then
-    t:note("resume.promised", "the earlier part was stopped and removed its file")
-    return
-  end
-  if flushed == 0 then
-    t:note("resume.promised", "nothing was flushed before the cut")
-    return
-  end
-  local stat = fs.try_stat(plan.path)
-  local found_bytes = stat and stat.size_bytes or 0
-  if not t:check("resume.file", found_bytes >= size_bytes,
-    "%s: generation %d was flushed over %d bytes, and the file has %d", plan.path, flushed,
-    size_bytes, found_bytes) then return end
-  local result = t:measure("resume.verify", verify_spec(plan, flushed, begun, size_bytes))
-  soak.check_source(t, "resume.verify", result)
-  local verify = result.verify
-  t:note("resume.promised", ("generation %d of %d bytes; %d sectors verified, %d of the pass "
-    .. "that was cut, %d lost"):format(flushed, size_bytes, verify.sectors,
-    begun > flushed and verify.sectors - verify.old_sectors - verify.bad_sectors or 0,
-    verify.bad_sectors))
-  keep_evidence(t, plan, "resume.verify", verify)
 end
 
 return soak

@@ -66,4 +66,32 @@ function suite.test_a_cut_round_does_not_count()
   lu.assertEquals(generations(log), { 1, 2, 3, 4 })
 end
 
+-- The time ends in the random rewrite: it stops, and both generations are
+-- verified, each where it belongs.
+function suite.test_time_cuts_a_rewrite()
+  local place <close> = disk.directory()
+  local log <close> = soak_run.log()
+  local result = soak(place.path, log, "--size", "4M", "--record", "64k", "--rate", "4M",
+    "--time", "2.5")
+  local verdict = soak_run.verdict(log, result, "passed", 0)
+  lu.assertTrue(verdict.bytes_written > 4 << 20 and verdict.bytes_written < 8 << 20)
+  local last = cli_run.events_of(log.run, "measure")[4]
+  lu.assertEquals(last.case_id, "random_read")
+  local verify = last.result.verify
+  lu.assertEquals(verify.sectors, (4 << 20) // 512)
+  lu.assertEquals(verify.old_sectors, ((8 << 20) - verdict.bytes_written) // 512)
+  lu.assertEquals(#cli_run.events_of(log.run, "flushed"), 1)
+end
+
+function suite.test_time_too_short_for_one_pass_is_incomplete()
+  local place <close> = disk.directory()
+  local log <close> = soak_run.log()
+  local result = soak(place.path, log, "--size", "4M", "--record", "64k", "--rate", "2M",
+    "--time", "0.5")
+  local verdict = soak_run.verdict(log, result, "failed", 1)
+  lu.assertStrContains(verdict.reasons[1], "incomplete: the time was up")
+  lu.assertEquals(verdict.verified_bytes, verdict.bytes_written)
+  lu.assertEquals(soak_run.leftovers(place.path), {})
+end
+
 return suite
