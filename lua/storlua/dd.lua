@@ -56,6 +56,7 @@ function dd.check(opt)
     usage("%s is neither a file nor a block device", path)
   end
   if not stat then target_of.resolve(path, storlua.board.select("generic"), "") end
+  target_of.look(path):need_medium()
   if opt.writes and (not stat or stat.kind == "file") then check_output(opt, stat) end
   return path
 end

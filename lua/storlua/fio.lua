@@ -51,6 +51,7 @@ function fio.check(opt)
     if job.path then
       check_path(job)
       local it = target_of.look(job.path)
+      it:need_medium()
       fio_job.extent(job, it.size_bytes, it.is_device)
       if not it.is_device then check_file(job, it, opt) end
     end

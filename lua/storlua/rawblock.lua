@@ -147,6 +147,7 @@ end
 -- How much of it is used: all of a device or of an existing file that is only
 -- read, else --size.
 local function size_of(target, opt)
+  target:need_medium()
   local is_new = not target.is_device and not opt.read_only
   local size_bytes = is_new and (opt.size or 1 << 30) or target.size_bytes
   if not is_new and opt.size then

@@ -141,6 +141,9 @@ local function figures(add, list)
   put("Writing", phases)
 end
 
+-- A last third that is slower than this share of the mean: a cache ran out.
+local CLIFF = 0.8
+
 local SAID = {
   ram_backed = "lies in memory: no medium was measured",
   cached = "a read was served from the page cache",
@@ -161,6 +164,11 @@ local function truth_of(row)
       format.bytes(row.issued_bytes), format.bytes(row.counted_bytes),
       number(row.counted_bytes / row.issued_bytes * 100))
     if row.flushes > 0 then parts[2] = row.flushes .. " flushes" end
+  end
+  local late, mean = median(row.sustained_mib_s), median(row.phase_mib_s)
+  if late and late < mean * CLIFF then
+    parts[#parts + 1] = ("the last third of the time was slower: %s MiB/s, %s in the mean"):format(
+      significant(late), significant(mean))
   end
   if (row.unbacked_bytes or 0) > 0 then
     parts[#parts + 1] = format.bytes(row.unbacked_bytes) .. " of it in holes or unwritten extents"

@@ -92,6 +92,14 @@ function target.look(path)
   }, Target)
 end
 
+--- Ends with wrong usage where a device holds nothing: a reader without its
+--- card, a loop device without its file.
+function Target:need_medium()
+  if self.is_device and self.size_bytes == 0 then
+    storlua.usage(("no medium: %s has a size of 0 bytes"):format(self.path))
+  end
+end
+
 --- Takes what is to be written: a device through the safety gate, a file as a
 --- scratch file of the run. Both are given back by close().
 ---@async

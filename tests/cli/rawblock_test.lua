@@ -172,6 +172,29 @@ function suite.test_a_slow_device()
   end
 end
 
+function suite.test_no_medium_and_read_only()
+  local place <close> = disk.directory()
+  local loop <close> = disk.loop { size = "4M" }
+  process.run { "blockdev", "--setro", loop.device }
+  local locked = rawblock(place, { "--target", loop.device, "--destroy",
+    "loop:" .. loop.backing })
+  lu.assertEquals(locked.code, 5, locked.stdout)
+  lu.assertStrContains(locked.stdout, "read-only")
+  process.run { "blockdev", "--setrw", loop.device }
+  process.run { "truncate", "-s", "0", loop.backing }
+  process.run { "losetup", "-c", loop.device }
+  for _, argv in ipairs {
+    { "rawblock.lua", "--target", loop.device, "--destroy", "loop:" .. loop.backing },
+    { "dd.lua", "if=" .. loop.device, "of=/dev/null" },
+    { "fio.lua", "--name=a", "--filename=" .. loop.device },
+  } do
+    argv.cwd = place.path
+    local empty = cli_run.run(argv)
+    lu.assertEquals(empty.code, 2, empty.stdout .. empty.stderr)
+    lu.assertStrContains(empty.stdout .. empty.stderr, "no medium")
+  end
+end
+
 function suite.test_bad_values()
   local place <close> = disk.directory()
   for _, argv in ipairs {
