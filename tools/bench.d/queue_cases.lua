@@ -52,7 +52,8 @@ function cases.random_queued(c)
   }
   if over_batch then
     table.insert(case.variants, { name = "fio batched", run = fio(c, { fixedbufs = true,
-      registerfiles = true, iodepth_batch_submit = c.depth, iodepth_batch_complete_max = c.depth }) })
+      registerfiles = true, iodepth_batch_submit = c.depth,
+      iodepth_batch_complete_max = c.depth }) })
     table.insert(case.comparisons, { id = id, a = "storlua io_uring", b = "fio batched",
       least = over_batch, note = "fixedbufs, registerfiles, whole batches" })
   else

@@ -23,7 +23,8 @@ engine operation read_percent path size_bytes record_bytes order stride_records
 limit_records limit_bytes limit_seconds ramp_seconds direct open_sync
 read write
 operations calls short_calls bytes io_ns mib_s iops latency
-flush flush_every stamp verify legal bad_kept rate_bytes_s rate_operations_s limit_latency_seconds continue_on_error cold
+flush flush_every stamp verify legal bad_kept rate_bytes_s rate_operations_s
+limit_latency_seconds continue_on_error cold
 interval_seconds queue_depth vectors map_sync streams paths stonewall virtual_op_ns
 count min min_ns mean mean_ns p50 max max_ns last ns mib_s_with_flush
 p50_ns p90_ns p95_ns p99_ns p999_ns p9999_ns histogram
