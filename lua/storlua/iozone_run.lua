@@ -8,6 +8,7 @@ local legal = require("storlua.iozone_legal")
 local loop = require("storlua.core.loop")
 local place_of = require("storlua.iozone_place")
 local plan_of = require("storlua.iozone_plan")
+local quantity = require("storlua.quantity")
 local results_of = require("storlua.iozone_results")
 local task = require("storlua.task")
 
@@ -33,11 +34,10 @@ local function show(self, row, cell)
     self.estimated_ns = now_ns
   end
   local left = self.left
-  self.t:phase(("%s %d/%d  %s, %s records, %s%s"):format(
-    self.round and "loop " .. self.round .. "  cell" or "cell", self.accounted + 1,
-    self.matrix.cells, format.bytes(at.size_bytes), format.bytes(at.record_bytes),
-    at.cells[cell].column.id:gsub("_", " "),
-    left and ", about " .. format.duration(math.floor(left * 1e9)) .. " left" or ""))
+  local column = at.cells[cell].column.id:gsub("_", " ")
+  local time = left and "  ~" .. format.duration(math.floor(left * 1e9)) .. " left" or ""
+  self.t:phase(("%d/%d  %s in %s, %s%s"):format(self.accounted + 1, self.matrix.cells,
+    quantity.size_text(at.size_bytes), quantity.size_text(at.record_bytes), column, time))
 end
 
 local function skip(self, cell, reason)
