@@ -191,7 +191,8 @@ end
 
 function test.test_suspended_is_no_mode()
   local tree <close> = fake_tree.new()
-  local found = tree:disk("179:0", CARD)
+  tree:write("node", ("x"):rep(4096))
+  local found = tree:disk("179:0", CARD, tree.path .. "/node") -- is read to wake it
   tree:ios("mmc2")
   tree:err_stats("mmc2", 0)
   local set = open(tree, found)

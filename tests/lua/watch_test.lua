@@ -6,6 +6,8 @@ local cli_run = require("cli_run")
 local device = require("storlua.device")
 local disk = require("disk")
 local fake_tree = require("fake_tree")
+local fs = require("storlua.fs")
+local loop = require("storlua.core.loop")
 local lu = require("luaunit")
 local procedure_run = require("procedure_run")
 
@@ -150,6 +152,28 @@ function test.test_a_rate_above_the_bus_is_implausible()
     if one.key:find("^bus%.") then told = told + 1 end
   end
   lu.assertEquals(told, 2)
+end
+
+-- A drive that is dead does not answer its sensor either.
+function test.test_a_sensor_that_hangs_holds_nothing_up()
+  local folder <close> = disk.directory()
+  local fault <close> = disk.fault()
+  local tree <close> = card(folder.path)
+  local file <close> = assert(io.open(fault.path .. "/temp", "w"))
+  file:write("40000\n")
+  file:close()
+  tree:remove("class/thermal/thermal_zone0/temp")
+  fs.symlink(fault.path .. "/temp", tree.path .. "/class/thermal/thermal_zone0/temp")
+  fault:tell("only temp\nhang read")
+  local began = loop.now_ns()
+  local result, events = run(tree, folder.path, "1000", [[
+    task.sleep(0.3)
+    t:measure("null.read", NULL)]])
+  lu.assertTrue((loop.now_ns() - began) / 1e9 < 5)
+  lu.assertEquals(#events.measure, 1)
+  lu.assertEquals(result.code, 1, result.stdout .. result.stderr)
+  lu.assertStrContains(events.verdict.reasons[1],
+    "read sensors is stuck in read sensor and was given up")
 end
 
 local BOARD = [[return { name = "kit", roles = { usb = { host = %q, rated_write = "10M", sensors = {
