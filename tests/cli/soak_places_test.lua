@@ -42,6 +42,14 @@ function suite.test_loop_with_4096_byte_sectors()
   passes_on(place.path, log)
 end
 
+-- What its reads prove is said to people too.
+function suite.test_a_cached_loop_device_is_said()
+  local place <close> = disk.file_system("ext4")
+  local log <close> = soak_run.log()
+  local result = passes_on(place.path, log)
+  lu.assertStrContains(result.stdout, "measures: a loop device whose file is cached")
+end
+
 function suite.test_tmpfs_says_that_nothing_was_cold()
   local place <close> = disk.file_system("tmpfs")
   local log <close> = soak_run.log()

@@ -36,7 +36,7 @@ function model.new()
   return setmetatable({
     cases = {}, by_id = {}, cases_left_out = 0, rounds = 0, thresholds = {}, notes = {},
     kernel = {}, kernel_total = 0, errors = {}, stuck = {}, cleanups = {}, boots = 0,
-    resumes = 0, events = 0, failures = {},
+    resumes = 0, events = 0, failures = {}, measures = 0, truths = {},
   }, Model)
 end
 
@@ -91,6 +91,14 @@ function kinds.start(self, fields)
   end
 end
 
+-- How many measures have which note.
+local function add_truths(self, notes)
+  self.measures = self.measures + 1
+  for _, name in ipairs(notes or {}) do
+    self.truths[name] = (self.truths[name] or 0) + 1
+  end
+end
+
 function kinds.measure(self, fields)
   local case = case_of(self, fields.case_id or "?")
   case.measures = case.measures + 1
@@ -101,6 +109,7 @@ function kinds.measure(self, fields)
   end
   local result = fields.result
   if type(result) ~= "table" then return end
+  add_truths(self, result.notes)
   case.total_ns = case.total_ns + (result.total_ns or 0)
   add_direction(case, "read", result.read)
   add_direction(case, "write", result.write)

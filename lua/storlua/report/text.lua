@@ -4,6 +4,7 @@
 
 local format = require("storlua.report.format")
 local model = require("storlua.report.model")
+local truths = require("storlua.report.truths")
 
 local text = {}
 
@@ -106,6 +107,18 @@ local function add_notes(add, m)
   end
 end
 
+local function add_truths(add, m)
+  local names = {}
+  for name in pairs(m.truths) do
+    if truths[name] then names[#names + 1] = name end
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    add(("  note  %d of %d measures: %s (%s)"):format(m.truths[name], m.measures, truths[name],
+      name))
+  end
+end
+
 local function add_incidents(add, m)
   for _, one in ipairs(m.kernel) do add("  kernel  " .. format.line(one.text)) end
   if m.kernel_total > #m.kernel then
@@ -154,6 +167,7 @@ function text.lines(m, options)
   add_checks(add, m)
   add_thresholds(add, m)
   add_notes(add, m)
+  add_truths(add, m)
   add_incidents(add, m)
   for _, one in ipairs(m.errors) do
     add("  error  " .. format.line(one.message))

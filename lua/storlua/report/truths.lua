@@ -1,0 +1,18 @@
+-- SPDX-License-Identifier: MIT
+--- The notes of a workload's result in words: what its numbers do not say.
+
+return {
+  buffered_loop = "a loop device whose file is cached once more: reads may not reach the medium",
+  cache_unknown = "nothing tells what was in the page cache",
+  cached = "reads found pages in the page cache",
+  compressing_fs = "the file system compresses",
+  direct_may_be_buffered = "btrfs copies direct writes to files with checksums",
+  holes = "parts of what was read lie on no medium",
+  io_uring_punted = "requests went to threads of the kernel: psync is faster here",
+  io_uring_unregistered = "buffers could not be registered",
+  libaio_synchronous = "buffered: io_submit does the work before it returns",
+  not_cold = "cold was asked for and could not be had",
+  not_flushed = "buffered writes without a flush: the page cache was measured",
+  page_cache = "the engine always goes through the page cache",
+  ram_backed = "in memory: no medium was measured",
+}
