@@ -189,6 +189,13 @@ function suite.test_limits_and_usage()
     "--rate_min=500m" })
   lu.assertEquals(slow.code, 1, slow.stdout)
   lu.assertStrContains(slow.stdout, "at least 524288000 are asked for")
+  local paced = fio(place, { "--name=w", "--filename=x", "--rw=write", "--size=1m", "--bs=4k",
+    "--rate_iops=200", "--number_ios=50" })
+  lu.assertTrue(assert_passed(paced).w.result.total_ns > 200000000)
+  local late = fio(place, { "--name=w", "--filename=x", "--rw=write", "--size=1m", "--fsync=1",
+    "--max_latency=1us" })
+  lu.assertEquals(late.code, 1, late.stdout)
+  lu.assertStrContains(late.stdout, "err=110")
   lu.assertEquals(fio(place, { "--name=a", "--filename=/dev/storlua-none", "--size=1m" }).code, 2)
   lu.assertEquals(fio(place, { "--name=a", "--filename=no/such", "--size=1m" }).code, 2)
   lu.assertEquals(fio(place, { "--name=a", "--filename=nothing" }).code, 2)
