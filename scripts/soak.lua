@@ -29,11 +29,18 @@ local REST = { id = "rest_read", operation = "read", order = "sequential" }
 
 local SIZE_MAX_BYTES = 256 << 20
 
+local UNIT_SECONDS = { time = 1, seconds = 1, minutes = 60, hours = 3600 }
+
+-- Also of a resumed run: one that was begun with minutes goes on with minutes.
 local function total_seconds(opt)
-  if opt.time then return opt.time end
-  if opt.seconds then return opt.seconds end
-  if opt.minutes then return opt.minutes * 60 end
-  return opt.hours * 3600
+  local total
+  for name, seconds in pairs(UNIT_SECONDS) do
+    if opt[name] and total then
+      storlua.usage("more than one of --hours, --minutes, --seconds and --time")
+    end
+    total = opt[name] and opt[name] * seconds or total
+  end
+  return total or 48 * 3600
 end
 
 -- Where the test file goes: as named, else the board's scratch space for the
@@ -94,12 +101,12 @@ local function choose_size(t, opt, dir, plan)
 end
 
 local function make_plan(t, opt)
-  local dir = scratch_dir(t, opt)
+  local dir, seconds = scratch_dir(t, opt), total_seconds(opt)
   local plan = soak.plan {
     path = dir .. "/storlua.soak", engine = opt.engine, seed = t.seed,
     size_bytes = opt.size or SIZE_MAX_BYTES, record_bytes = opt.record,
     random_bytes = opt.random_record, rate_bytes_s = opt.rate,
-    write_limit_bytes = opt.write_limit, rests = opt.pause > 0,
+    write_limit_bytes = opt.write_limit, rests = opt.pause > 0, seconds = seconds,
   }
   if opt.engine == "null" then
     check_size(plan)
@@ -119,7 +126,7 @@ end
 local function say_plan(t, opt, plan)
   local round_bytes = #PASSES * plan.size_bytes
   local parts = { ("%s for %s: each round writes %s and verifies it, %s"):format(plan.path,
-    quantity.duration_text(total_seconds(opt)), quantity.size_text(round_bytes),
+    quantity.duration_text(plan.seconds), quantity.size_text(round_bytes),
     plan.direct and "past the page cache" or plan.in_memory and "all of it in memory"
       or "with the page cache dropped before it reads") }
   local role = opt.role and t.board and t.board.roles[opt.role]
@@ -158,10 +165,10 @@ or whose machine lost power, goes on with --resume RUN_DIR: it first verifies
 what the last completed flush promised.]],
 
   options = {
-    { name = "hours", type = "number", default = 48, help = "how long to run" },
-    { name = "minutes", type = "number", help = "how long to run, instead of --hours" },
-    { name = "seconds", type = "number", help = "how long to run, instead of --hours" },
-    { name = "time", type = "duration", help = "how long to run: 90s, 30m, 48h" },
+    { name = "hours", type = "number", help = "how long to run (default 48)" },
+    { name = "minutes", type = "number", help = "the same in minutes" },
+    { name = "seconds", type = "number", help = "the same in seconds" },
+    { name = "time", type = "duration", help = "the same with a unit: 90s, 30m, 48h" },
     { name = "rounds", type = "count", min = 1, help = "stop after so many rounds" },
     { name = "dir", short = "d", type = "string",
       help = "directory on the medium under test (default: the board's, else here)" },
@@ -204,8 +211,7 @@ what the last completed flush promised.]],
     end
 
     if t.resume then soak_resume.verify_promises(t, plan) end
-    local seconds = total_seconds(opt)
-    for _, round in t:rounds { seconds = seconds, count = opt.rounds, pause = opt.pause } do
+    for _, round in t:rounds { seconds = plan.seconds, count = opt.rounds, pause = opt.pause } do
       soak_round(t, plan, round)
     end
     t:require("complete", rehearsal or plan.is_verified,

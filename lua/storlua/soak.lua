@@ -23,6 +23,7 @@ local soak = {}
 ---@field engine string
 ---@field generation integer newest generation that was begun
 ---@field flushed_generation integer newest one that is on the medium
+---@field seconds number how long in all
 ---@field write_limit_bytes? integer over all parts of the run
 ---@field cut? table what a pass that was cut by the time left: bytes (rewritten),
 --- generation_min (of the rest, 0: never written)

@@ -37,6 +37,11 @@ function suite.test_durations()
   end
 end
 
+function suite.test_two_durations()
+  local place <close> = disk.directory()
+  refused(place.path, { "--minutes", "1", "--hours", "2" }, "more than one of")
+end
+
 function suite.test_size_smaller_than_record()
   local place <close> = disk.directory()
   local text = refused(place.path, { "--size", "64k", "--record", "1M" }, "64 KiB")
