@@ -66,6 +66,18 @@ local function shares_device(directory, conditions)
   return single ~= nil and single.number == identity.number
 end
 
+-- A medium that is not mounted leaves its folder on another device: there, all
+-- would seem lost.
+local function check_same_device(directory, earlier, conditions)
+  local before = type(earlier) == "table" and earlier.device_identity
+  if type(before) ~= "table" or not before.id then return end
+  local now = type(conditions) == "table" and conditions.device_identity or {}
+  if now.id == before.id then return end
+  errors.raise("USAGE", "--resume %s: the run was on %s, and its place is on %s now: is the medium "
+    .. "mounted?", directory, earlier.device or before.id,
+    type(conditions) == "table" and conditions.device or "no known device")
+end
+
 local function settings_of(settings)
   local reports = event.list {}
   for i, report in ipairs(settings.reports or {}) do
@@ -170,6 +182,7 @@ function opening.open(procedure, opt, settings)
   self.folder = folder
   self.rules = self.rules or rules_of(procedure, opt, settings.board)
   self.conditions = collect_conditions(target or target_of(procedure, opt, settings.board))
+  if left then check_same_device(settings.resume, left.conditions, self.conditions) end
   self.log_on_target = shares_device(folder.path, self.conditions)
   self.log = event_log.open {
     directory = folder.path, limit_bytes = settings.log_limit_bytes or LOG_LIMIT_BYTES,

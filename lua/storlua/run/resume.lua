@@ -29,6 +29,7 @@ local resume = {
 ---@field options table effective options of the run
 ---@field seed integer
 ---@field run_id integer
+---@field conditions? table of the earlier part
 
 local function covers(outer, inner)
   return outer.range_offset <= inner.range_offset
@@ -55,7 +56,12 @@ end
 
 local visitors = {}
 
+-- What says where the run stood; `last` is its last event.
+local STATE = { "start", "verdict", "part_begin_ns", "soaked_ns", "last" }
+
 function visitors.start(found, fields)
+  found.before = {}
+  for _, key in ipairs(STATE) do found.before[key] = found[key] end
   found.verdict = nil -- a part that was stopped was gone on with
   if not found.start then
     found.first = fields
@@ -67,7 +73,16 @@ function visitors.start(found, fields)
   found.soaked_ns = fields.soaked_ns or 0
 end
 
-function visitors.verdict(found, fields) found.verdict = fields end
+local NOTHING_TOUCHED = { usage = true, refused = true }
+
+-- A resume that was refused touched nothing: the run stands where it stood
+-- before, its options too.
+function visitors.verdict(found, fields)
+  found.verdict = fields
+  if not (NOTHING_TOUCHED[fields.status] and found.start and found.start.resumed) then return end
+  for _, key in ipairs(STATE) do found[key] = found.before[key] end
+  found.is_back = true
+end
 
 function visitors.round(found, fields)
   if fields.phase == "begin" then found.rounds = fields.round end
@@ -113,7 +128,8 @@ function resume.read(directory, script, visit)
     local visitor = visitors[fields.kind]
     if visitor then visitor(found, fields) end
     replay(found, fields)
-    found.last = fields
+    if not found.is_back then found.last = fields end
+    found.is_back = false
   end)
   if not found.start then
     errors.raise("USAGE", "--resume %s: the run ended before its first event was on disk",
@@ -133,6 +149,7 @@ function resume.read(directory, script, visit)
     rounds = found.rounds, rounds_ended = found.rounds_ended, writing = found.writing,
     flushed = found.flushed, torn_bytes = state.torn_bytes, options = found.start.options or {},
     seed = found.start.seed, run_id = found.start.run_id,
+    conditions = found.start.conditions,
   }, { seq = state.seq, carried = found.carried, lost_events = state.lost_events }
 end
 
