@@ -4,6 +4,8 @@
 --- kernel log, the temperatures and the device's own counters are watched.
 
 local fs = require("storlua.fs")
+local limits = require("storlua.memory.limits")
+local memory_test = require("storlua.memory.test")
 local quantity = require("storlua.quantity")
 local soak = require("storlua.soak")
 local soak_resume = require("storlua.soak_resume")
@@ -186,6 +188,8 @@ what the last completed flush promised.]],
       help = "rest between rounds, after which the file is verified first" },
     { name = "write-limit", type = "size", help = "end before more than this was written" },
     { name = "rate", type = "rate", help = "pace of reads and writes" },
+    { name = "memory", type = "string",
+      help = "also test so much memory meanwhile: 25% of what is free, or a size" },
     { name = "keep", type = "flag", help = "leave the test file behind" },
     { name = "engine", type = "choice", choices = { "psync", "null" }, default = "psync",
       help = "null rehearses the procedure without any I/O" },
@@ -208,6 +212,12 @@ what the last completed flush promised.]],
       t:not_measured("kernel.errors", "a rehearsal has no device")
     else
       watch.device(t, watchers, plan.path)
+    end
+
+    if opt.memory then
+      local bytes, why = limits.share(opt.memory)
+      if not bytes then storlua.usage("--memory: " .. why) end
+      watchers:spawn("memory", memory_test.watch, t, "memory", { memory = bytes })
     end
 
     if t.resume then soak_resume.verify_promises(t, plan) end

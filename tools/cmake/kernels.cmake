@@ -13,11 +13,16 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i.86)$")
   storlua_kernel(core/io/stamp_vaes.c -mvaes -mavx512f -mavx512bw -mavx512vl
     -maes)
   storlua_kernel(core/memory/kernel_avx2.c -mavx2)
+  storlua_kernel(core/memory/pattern_avx2.c -mavx2)
+  storlua_kernel(core/memory/pattern_sse2.c)
+  storlua_kernel(core/memory/pattern_avx512.c -mavx512f
+    -mprefer-vector-width=512)
   storlua_kernel(core/memory/kernel_avx512.c -mavx512f -mprefer-vector-width=512)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   storlua_kernel(core/io/stamp_armv8.c -march=armv8-a+crypto)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^arm")
   storlua_kernel(core/memory/kernel_neon.c -mfpu=neon)
+  storlua_kernel(core/memory/pattern_neon.c -mfpu=neon)
 endif()
 # Loops that must stay as they are written.
 storlua_kernel(core/memory/kernel_c.c -fno-tree-vectorize

@@ -1,0 +1,176 @@
+-- SPDX-License-Identifier: MIT
+--- Does memory keep what is written into it? Patterns over a share of the free
+--- memory, by several threads; see core/memory/integrity.h for what each does.
+
+local bandwidth = require("storlua.memory.bandwidth")
+local core = require("storlua.core.integrity")
+local errors = require("storlua.errors")
+local job = require("storlua.job")
+local limits = require("storlua.memory.limits")
+local quantity = require("storlua.quantity")
+local scheduler = require("storlua.scheduler")
+
+local test = {
+  PATTERNS = core.patterns(),
+}
+
+---@class storlua.MemoryTestSpec
+---@field memory string|integer "25%" of the free memory, or a size
+---@field threads? integer 1
+---@field pin? boolean true
+---@field lock? boolean true: keep it from moving, where that is permitted
+---@field pages? string "huge" (default), "small", "hugetlb", "system"
+---@field patterns? string[] default: all
+---@field passes? integer
+---@field seconds? number one of passes and seconds ends it
+---@field fade_seconds? number each pause of the pattern fade, 10
+---@field seed? integer
+---@field engine? string
+---@field plants? {pattern: string, offset: integer, bits: integer}[] flips to be found
+
+local function complete(given)
+  local bytes, why = limits.share(given.memory)
+  if not bytes then errors.raise("ENOMEM", "memory test: %s", why) end
+  return {
+    bytes = bytes, threads = given.threads or 1, pin = given.pin ~= false,
+    lock = given.lock ~= false, pages = given.pages or "huge", patterns = given.patterns,
+    passes = given.passes or 0,
+    duration_ns = given.seconds and math.max(1, quantity.duration_ns(given.seconds)) or 0,
+    fade_ns = quantity.duration_ns(given.fade_seconds or 10), seed = given.seed or 1,
+    engine = given.engine, plants = given.plants,
+  }
+end
+
+-- The rates of the loops; pauses are no part of them.
+local function summarise(r)
+  local moved, verified, ns = 0, 0, 0
+  for _, one in pairs(r.patterns) do
+    moved, verified, ns = moved + one.moved_bytes, verified + one.verified_bytes, ns + one.ns
+  end
+  r.moved_bytes, r.verified_bytes, r.ns_active = moved, verified, ns
+  if ns > 0 then
+    r.mb_s = moved * 1000.0 / ns
+    r.verified_mb_s = verified * 1000.0 / ns
+  end
+  return r
+end
+
+---@class storlua.MemoryTest
+---@field spec table
+local Test = {}
+Test.__index = Test
+Test.__name = "storlua.MemoryTest"
+
+--- Starts a test and returns at once. Declare the value with <close>.
+---@param given storlua.MemoryTestSpec
+---@return storlua.MemoryTest
+function test.start(given)
+  local spec = complete(given)
+  return setmetatable({ spec = spec, job = errors.check(core.start(spec)) }, Test)
+end
+
+--- pattern, pass, verified_bytes, errors so far.
+---@return table
+function Test:progress() return self.job:progress() end
+
+--- Waits for its end. A cancel of the waiting task ends the test too; what it
+--- has found until then is what finish() returns.
+---@async
+---@return table result
+function Test:wait()
+  if not self.result then self.result = summarise(job.wait(self.job)) end
+  return self.result
+end
+
+--- Ends it now, if it still runs, and returns what it has found until then;
+--- nil when its thread does not come back.
+---@async
+---@return table|nil result
+function Test:finish()
+  if self.result then return self.result end
+  if not self.job:is_done() then
+    self.job:cancel()
+    if not job.end_or_abandon(self.job) then return nil end
+  end
+  return scheduler.shield(self.wait, self)
+end
+
+function Test:__close()
+  if self.job:is_done() then return end
+  self.job:cancel()
+  job.end_or_abandon(self.job)
+end
+
+--- Runs a test to its end.
+---@async
+---@param given storlua.MemoryTestSpec
+---@return table result
+---@return table spec
+function test.run(given)
+  local one <close> = test.start(given)
+  return one:wait(), one.spec
+end
+
+--- As run; returns nil and the error when it could not start.
+---@async
+function test.try_run(given) return errors.try(test.run, given) end
+
+--- "random: 0x… at 0x… (physical 0x…): bit 4; it repeats"
+---@param e table of result.errors
+---@return string
+function test.error_text(e)
+  local where = e.physical and ("%s, physical %s"):format(e.address, e.physical) or e.address
+  local bits = #e.bits <= 8 and "bits " .. table.concat(e.bits, ",") or #e.bits .. " bits"
+  return ("%s: expected %s, found %s at %s: %s; read again: %s"):format(e.pattern, e.expected,
+    e.found, where, bits, e.repeats and "still wrong" or "right, so the reading failed")
+end
+
+--- Why a result is no good, or nil.
+---@param r table
+---@return string|nil
+function test.problem(r)
+  if r.errors_total > 0 then
+    return ("%d wrong words, first: %s"):format(r.errors_total, test.error_text(r.errors[1]))
+  elseif r["end"] == "memory_short" then
+    return "not tested to the end: the free memory became short and was given back"
+  elseif r["end"] == "complete" and r.verified_bytes == 0 then
+    return "nothing was verified"
+  end
+end
+
+--- Runs passes until the scope that it is spawned into is left, recording each;
+--- what a cancelled pass has found counts too.
+---@async
+---@param t storlua.Run
+---@param case_id string
+---@param given storlua.MemoryTestSpec
+function test.watch(t, case_id, given)
+  local pass = 0
+  while true do
+    given.passes, given.seed = 1, t.seed + pass
+    local one <close> = test.start(given)
+    local ok, err = pcall(one.wait, one)
+    pass = pass + 1
+    local result = one:finish()
+    if result then
+      scheduler.shield(t.memory, t, case_id, { spec = one.spec, result = result,
+        reason = test.problem(result), labels = { pass = pass } })
+    end
+    if not ok then error(err, 0) end
+  end
+end
+
+--- The rate of checking against the machine's copy, measured now with the same
+--- number of threads: below 0.8 something is wrong with the machine or with us.
+---@async
+---@param result table
+---@param threads integer
+---@return number|nil ratio
+---@return number|nil copy_mb_s
+function test.against_copy(result, threads)
+  local copy = bandwidth.try_run { operation = "copy", size = "64M", threads = threads }
+  if not copy or not copy.mb_s or not result.mb_s then return nil end
+  return result.mb_s / copy.mb_s, copy.mb_s
+end
+
+return test
