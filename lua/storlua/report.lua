@@ -5,6 +5,7 @@
 
 local core = require("storlua.core.run_dir")
 local errors = require("storlua.errors")
+local model = require("storlua.report.model")
 local reader = require("storlua.report.reader")
 
 local report = {
@@ -50,10 +51,13 @@ end
 
 local function fold(directory, format, write)
   local reporter = report.new(format, write, { run_dir = directory })
-  local ended = false
+  local ended, before = false, nil -- `before`: the part that was resumed
   local state = reader.read(directory, function(fields, line)
-    if fields.kind == "verdict" then ended = true end
-    if fields.kind == "start" and fields.resumed then ended = false end
+    if fields.kind == "verdict" then
+      ended = before == nil or not model.is_refused(fields) or before
+    elseif fields.kind == "start" and fields.resumed then
+      before, ended = ended, false
+    end
     reporter:event(fields, line)
   end)
   reporter:finish(state)

@@ -44,6 +44,9 @@ function suite.test_a_refused_resume_changes_nothing()
     { "--minutes", "1", "--hours", "1" } } do
     local refused = resume(log, table.unpack(wrong))
     lu.assertEquals(refused.code, 2, refused.stdout .. refused.stderr)
+    local report = cli_run.run { "report", log.run }
+    lu.assertEquals(report.code, 1)
+    lu.assertStrContains(report.stdout, "soak: INCOMPLETE")
   end
   local result = resume(log)
   lu.assertEquals(result.code, 0, result.stdout .. result.stderr)

@@ -9,6 +9,14 @@ local model = {
   kept_max = 20, -- kernel lines, errors and the like
 }
 
+--- True for the verdict of a part that touched nothing. Of a resume it changes
+--- nothing.
+---@param verdict table
+---@return boolean
+function model.is_refused(verdict)
+  return verdict.status == "usage" or verdict.status == "refused"
+end
+
 ---@class storlua.Case
 ---@field id string
 ---@field checks integer
@@ -83,6 +91,9 @@ end
 local kinds = {}
 
 function kinds.start(self, fields)
+  -- what stands if this part is refused; the live display has seen nothing else
+  self.before = fields.resumed and self.first
+    and { start = self.start, verdict = self.verdict, thresholds = self.thresholds }
   self.start = fields
   self.first = self.first or fields
   if fields.resumed then
@@ -167,7 +178,13 @@ function kinds.note(self, fields) self.notes[fields.key or "?"] = fields.value e
 function kinds.error(self, fields) keep(self.errors, fields) end
 function kinds.stuck(self, fields) keep(self.stuck, fields) end
 function kinds.cleanup(self, fields) keep(self.cleanups, fields) end
-function kinds.verdict(self, fields) self.verdict = fields end
+
+function kinds.verdict(self, fields)
+  self.verdict = fields
+  local before = model.is_refused(fields) and self.before
+  if not before then return end
+  self.start, self.verdict, self.thresholds = before.start, before.verdict, before.thresholds
+end
 
 --- Takes one event.
 ---@param fields table

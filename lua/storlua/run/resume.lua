@@ -4,6 +4,7 @@
 local errors = require("storlua.errors")
 local loop = require("storlua.core.loop")
 local metrics = require("storlua.metrics")
+local model = require("storlua.report.model")
 local reader = require("storlua.report.reader")
 
 local resume = {
@@ -73,13 +74,11 @@ function visitors.start(found, fields)
   found.soaked_ns = fields.soaked_ns or 0
 end
 
-local NOTHING_TOUCHED = { usage = true, refused = true }
-
 -- A resume that was refused touched nothing: the run stands where it stood
 -- before, its options too.
 function visitors.verdict(found, fields)
   found.verdict = fields
-  if not (NOTHING_TOUCHED[fields.status] and found.start and found.start.resumed) then return end
+  if not (model.is_refused(fields) and found.start and found.start.resumed) then return end
   for _, key in ipairs(STATE) do found[key] = found.before[key] end
   found.is_back = true
 end
