@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "bindings/class.h"
 #include "bindings/error.h"
 #include "bindings/host/host.h"
 #include "bindings/stream.h"
@@ -179,11 +180,7 @@ int luaopen_storlua_core_child(lua_State *L) {
       {"close", l_close},         {"__gc", l_close},
       {"__close", l_close},       {NULL, NULL}};
   static const luaL_Reg functions[] = {{"start", l_start}, {NULL, NULL}};
-  luaL_newmetatable(L, CHILD);
-  luaL_setfuncs(L, methods, 0);
-  lua_pushvalue(L, -1);
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
+  l_new_class(L, CHILD, methods);
   luaL_newlib(L, functions);
   return 1;
 }

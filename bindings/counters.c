@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
+#include "bindings/class.h"
 #include "bindings/error.h"
 #include "bindings/fields.h"
 #include "core/device/counters.h"
@@ -77,11 +78,7 @@ int luaopen_storlua_core_counters(lua_State *L) {
   static const luaL_Reg methods[] = {
       {"values", l_values}, {"since", l_since}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"read", l_read}, {NULL, NULL}};
-  luaL_newmetatable(L, COUNTERS);
-  luaL_setfuncs(L, methods, 0);
-  lua_pushvalue(L, -1);
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
+  l_new_class(L, COUNTERS, methods);
   luaL_newlib(L, functions);
   return 1;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "bindings/class.h"
 #include "bindings/error.h"
 #include "bindings/host/host.h"
 
@@ -192,11 +193,7 @@ static const luaL_Reg methods[] = {
 int luaopen_storlua_core_event_log(lua_State *L);
 int luaopen_storlua_core_event_log(lua_State *L) {
   static const luaL_Reg functions[] = {{"open", l_open}, {NULL, NULL}};
-  luaL_newmetatable(L, LOG);
-  luaL_setfuncs(L, methods, 0);
-  lua_pushvalue(L, -1);
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
+  l_new_class(L, LOG, methods);
   luaL_newlib(L, functions);
   return 1;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bindings/class.h"
 #include "bindings/device_fields.h"
 #include "bindings/error.h"
 #include "bindings/fields.h"
@@ -159,11 +160,7 @@ int luaopen_storlua_core_gate(lua_State *L) {
   static const luaL_Reg methods[] = {
       {"close", l_close}, {"__gc", l_gc}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"open", l_open}, {NULL, NULL}};
-  luaL_newmetatable(L, GRANT);
-  luaL_setfuncs(L, methods, 0);
-  lua_pushvalue(L, -1);
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
+  l_new_class(L, GRANT, methods);
   luaL_newlib(L, functions);
   return 1;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bindings/job.h"
 
+#include "bindings/class.h"
 #include "bindings/error.h"
 #include "bindings/host/host.h"
 
@@ -140,11 +141,7 @@ static const luaL_Reg methods[] = {
 
 int luaopen_storlua_core_job(lua_State *L);
 int luaopen_storlua_core_job(lua_State *L) {
-  luaL_newmetatable(L, JOB);
-  luaL_setfuncs(L, methods, 0);
-  lua_pushvalue(L, -1);
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
+  l_new_class(L, JOB, methods);
   lua_newtable(L);
   return 1;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <uv.h>
 
+#include "bindings/class.h"
 #include "bindings/error.h"
 #include "bindings/host/host.h"
 
@@ -75,11 +76,7 @@ int luaopen_storlua_core_poll(lua_State *L) {
       {"close", l_close}, {"__gc", l_close}, {"__close", l_close},
       {NULL, NULL}};
   static const luaL_Reg functions[] = {{"start", l_start}, {NULL, NULL}};
-  luaL_newmetatable(L, POLL);
-  luaL_setfuncs(L, methods, 0);
-  lua_pushvalue(L, -1);
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
+  l_new_class(L, POLL, methods);
   luaL_newlib(L, functions);
   return 1;
 }

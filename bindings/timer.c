@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/run/timer.h"
 
+#include "bindings/class.h"
 #include "bindings/host/host.h"
 
 #define TIMER "storlua.timer"
@@ -61,11 +62,7 @@ int luaopen_storlua_core_timer(lua_State *L);
 int luaopen_storlua_core_timer(lua_State *L) {
   static const luaL_Reg methods[] = {{"cancel", l_cancel}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"start", l_start}, {NULL, NULL}};
-  luaL_newmetatable(L, TIMER);
-  luaL_setfuncs(L, methods, 0);
-  lua_pushvalue(L, -1);
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
+  l_new_class(L, TIMER, methods);
   luaL_newlib(L, functions);
   return 1;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <unistd.h>
 
+#include "bindings/class.h"
 #include "bindings/error.h"
 #include "bindings/fields.h"
 #include "core/device/uevent.h"
@@ -62,11 +63,7 @@ int luaopen_storlua_core_uevent(lua_State *L) {
       {"fd", l_fd},           {"next", l_next}, {"close", l_close},
       {"__close", l_close},   {"__gc", l_close}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"open", l_open}, {NULL, NULL}};
-  luaL_newmetatable(L, UEVENT);
-  luaL_setfuncs(L, methods, 0);
-  lua_pushvalue(L, -1);
-  lua_setfield(L, -2, "__index");
-  lua_pop(L, 1);
+  l_new_class(L, UEVENT, methods);
   luaL_newlib(L, functions);
   return 1;
 }
