@@ -30,6 +30,7 @@ local PASSES = {
 local REST = { id = "rest_read", operation = "read", order = "sequential" }
 
 local SIZE_MAX_BYTES = 256 << 20
+local SIZE_UNIT_BYTES = 4096 -- direct I/O moves whole blocks, of any disk these
 
 local UNIT_SECONDS = { time = 1, seconds = 1, minutes = 60, hours = 3600 }
 
@@ -99,7 +100,7 @@ local function choose_size(t, opt, dir, plan)
     storlua.usage(("%s has room for %s (%s) and the test file needs %s; use --size"):format(
       dir, quantity.size_text(room_bytes), room.limit, quantity.size_text(size_bytes)))
   end
-  return size_bytes
+  return size_bytes - size_bytes % SIZE_UNIT_BYTES
 end
 
 local function make_plan(t, opt)
@@ -177,7 +178,8 @@ what the last completed flush promised.]],
     { name = "role", type = "choice", choices = { "emmc", "sd", "usb", "nvme", "ram" },
       help = "use the board's scratch space for this medium" },
     { name = "size", short = "s", type = "size", min = "4k",
-      help = "size of the test file (default: half of what is free, at most 256M)" },
+      help = "size of the test file (in whole 4k; default: half of what is free, at "
+        .. "most 256M)" },
     { name = "record", short = "r", type = "size", default = "1M", min = 512,
       help = "record size of the passes in order" },
     { name = "random-record", type = "size", default = "64k", min = 512,
@@ -204,7 +206,10 @@ what the last completed flush promised.]],
     local rehearsal = plan.engine == "null"
     local file <close> = not rehearsal and t:scratch_file(plan.path) or nil
     if file then plan.direct = choose_direct(opt, plan.path) end
-    if file and opt.keep then file:keep("kept by --keep") end
+    if file and opt.keep then
+      file:keep("--keep")
+      t:note("kept", plan.path .. " and its .owner file, which a next run wants removed")
+    end
     if file then plan.keep = function(reason) file:keep(reason) end end
     local watchers <close> = task.scope()
     say_plan(t, opt, plan)

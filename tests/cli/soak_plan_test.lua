@@ -30,6 +30,15 @@ function suite.test_size_is_half_of_what_is_free()
   lu.assertStrContains(result.stdout, "each round writes 8 MiB and verifies it, all of it in")
 end
 
+function suite.test_size_is_in_whole_blocks()
+  local place <close> = disk.directory()
+  local log <close> = soak_run.log()
+  local result = soak(place.path, log, "--rounds", "1", "--size", "4195001", "--keep")
+  soak_run.verdict(log, result, "passed", 0)
+  lu.assertEquals(cli_run.events_of(log.run, "flushed")[1].range_bytes, 4 << 20)
+  lu.assertStrContains(result.stdout, "kept: " .. place.path .. "/storlua.soak and")
+end
+
 function suite.test_no_room_for_a_record()
   local place <close> = disk.file_system("tmpfs", { size = "1M" })
   local log <close> = soak_run.log()
