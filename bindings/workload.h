@@ -25,6 +25,9 @@ struct l_workload {
  * lie in a userdata that is pushed (nil when there are none). */
 void l_workload_spec(lua_State *L, int index, struct sl_workload_spec *spec);
 
+/* bindings/workload_vary.c: distribution, sizes, steady state. */
+void l_workload_vary(lua_State *L, int index, struct sl_workload_spec *spec);
+
 /* Pushes the table that docs/events.md calls the result of a workload,
  * without what is derived from it. */
 void l_workload_push_result(lua_State *L, const struct l_workload *work);

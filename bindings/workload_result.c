@@ -66,6 +66,25 @@ static void set_series(lua_State *L, const struct sl_workload_result *r) {
   lua_setfield(L, -2, "series");
 }
 
+/* How steady it was, as last looked at. */
+static void set_steady(lua_State *L, const struct sl_workload_result *r) {
+  const struct sl_steady *s = &r->steady;
+  lua_createtable(L, 0, 6);
+  l_set_flag(L, "reached", s->is_reached);
+  if (s->is_known) {
+    l_set_count(L, "at_ns", s->at_ns);
+    l_set_count(L, "window_ns", s->window_ns);
+    lua_pushnumber(L, s->mean_bytes / 1048576 /
+                          ((double)r->series_interval_ns / 1e9));
+    lua_setfield(L, -2, "mib_s");
+    lua_pushnumber(L, s->spread_percent);
+    lua_setfield(L, -2, "spread_percent");
+    lua_pushnumber(L, s->slope_percent);
+    lua_setfield(L, -2, "slope_percent");
+  }
+  lua_setfield(L, -2, "steady");
+}
+
 static void set_errors(lua_State *L, const struct sl_workload_result *r) {
   static const char *const ops[] = {"read", "write", "trim"};
   lua_createtable(L, (int)r->error_count, 0);
@@ -146,6 +165,12 @@ static void set_target(lua_State *L, const struct l_workload *work) {
   set_integer(L, "filesystem_magic", r->filesystem_magic);
   set_integer(L, "size_bytes", r->file_bytes_after);
   l_set_flag(L, "huge_pages", r->huge_pages);
+  if (work->spec.operation == SL_TRIM) {
+    const struct sl_trim_facts *facts = &r->trim_facts;
+    l_set_flag(L, "trim_reads_zero", facts->is_zero_promised);
+    if (facts->granularity_bytes)
+      set_integer(L, "trim_granularity_bytes", facts->granularity_bytes);
+  }
   lua_setfield(L, -2, "target");
   lua_createtable(L, 0, 4);
   l_set_count(L, "resident_before_bytes", r->resident_before);
@@ -174,8 +199,10 @@ void l_workload_push_result(lua_State *L, const struct l_workload *work) {
     push_error(L, &r->error);
     lua_setfield(L, -2, "error");
   }
-  if (spec->operation != SL_WRITE) set_tally(L, "read", &r->read);
-  if (spec->operation != SL_READ) set_tally(L, "write", &r->write);
+  bool mixed = spec->operation == SL_MIXED;
+  if (spec->operation == SL_READ || mixed) set_tally(L, "read", &r->read);
+  if (spec->operation == SL_WRITE || mixed) set_tally(L, "write", &r->write);
+  if (spec->operation == SL_TRIM) set_tally(L, "trim", &r->trim);
   set_flush(L, r);
   l_set_count(L, "total_ns", r->total_ns);
   l_set_count(L, "fill_ns", r->fill_ns);
@@ -189,6 +216,7 @@ void l_workload_push_result(lua_State *L, const struct l_workload *work) {
   if (r->generation_last)
     set_integer(L, "generation_last", r->generation_last);
   set_series(L, r);
+  if (spec->steady.window_ns) set_steady(L, r);
   set_errors(L, r);
   set_engine_notes(L, r);
   if (spec->verify) set_verify(L, r);

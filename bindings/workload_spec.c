@@ -105,7 +105,8 @@ static void legal(lua_State *L, int index, struct sl_workload_spec *spec) {
 }
 
 static void what(lua_State *L, int t, struct sl_workload_spec *spec) {
-  static const char *const operations[] = {"read", "write", "mixed", NULL};
+  static const char *const operations[] = {"read", "write", "mixed",
+                                           "trim", NULL};
   static const char *const orders[] = {"sequential", "backward", "random",
                                        "strided", NULL};
   spec->operation =
@@ -176,5 +177,6 @@ void l_workload_spec(lua_State *L, int index, struct sl_workload_spec *spec) {
   what(L, index, spec);
   how(L, index, spec);
   among(L, index, spec);
+  l_workload_vary(L, index, spec);
   legal(L, index, spec);
 }

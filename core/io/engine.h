@@ -10,7 +10,8 @@
  * part of each lasts from its submission to its completion.
  *
  *   engine    one operation and its timed part
- *   psync     one pread(2) or pwrite(2)
+ *   psync     one pread(2) or pwrite(2); a trim: one ioctl(BLKDISCARD) or
+ *             fallocate(FALLOC_FL_PUNCH_HOLE)
  *   sync      one lseek(2) and one read(2) or write(2)
  *   vsync     one preadv(2) or pwritev(2) of `vectors` neighbouring records
  *   stdio     one fread or fwrite, with the fseeko it needs when not in

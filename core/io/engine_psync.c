@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One pread(2) or pwrite(2) per transfer, one fdatasync(2) per flush. */
+/* One pread(2), pwrite(2) or trim per transfer, one fdatasync(2) per flush. */
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -57,7 +57,8 @@ __attribute__((hot)) static ssize_t psync_transfer(
   } else if (op == SL_OP_WRITE) {
     moved = write_at(fd_of(state), data, bytes, offset);
   } else {
-    return -EOPNOTSUPP;
+    int code = sl_target_trim((const struct sl_target *)state, offset, bytes);
+    return code ? code : (ssize_t)bytes;
   }
   return moved >= 0 ? moved : -errno;
 }

@@ -60,6 +60,25 @@ int sl_target_check_alignment(const struct sl_target *target,
 int64_t sl_target_unbacked(const struct sl_target *target, uint64_t offset,
                            uint64_t length, bool unwritten);
 
+/* What a trim of this target does. */
+struct sl_trim_facts {
+  bool is_zero_promised;     /* a trimmed sector reads as zeros: for a file,
+                                for a loop device, and where an old kernel
+                                says so (discard_zeroes_data).  False: it may
+                                read as anything. */
+  uint64_t granularity_bytes; /* what is no whole multiple of it is not freed;
+                                 0 unknown */
+};
+
+/* Finds out; -EOPNOTSUPP with a hint when the target cannot be trimmed.
+ * Changes no data. */
+int sl_target_trim_probe(const struct sl_target *target,
+                         struct sl_trim_facts *facts, struct sl_error *e);
+
+/* BLKDISCARD, or a hole punched into a file whose size stays.  0 or -errno. */
+int sl_target_trim(const struct sl_target *target, uint64_t offset,
+                   uint64_t bytes);
+
 /* Closes; reports a failing close (a delayed write error). */
 int sl_target_close(struct sl_target *target, struct sl_error *e);
 

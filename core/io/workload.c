@@ -12,24 +12,11 @@
 /* Of the slots of a queue: a page, so that each may be moved directly. */
 enum { SLOT_ALIGN = 4096 };
 
-const char *sl_end_name(enum sl_end end) {
-  switch (end) {
-    case SL_END_COMPLETE: return "complete";
-    case SL_END_CANCELLED: return "cancelled";
-    case SL_END_ERROR: return "error";
-    case SL_END_NO_SPACE: return "no_space";
-    case SL_END_OF_DEVICE: return "end_of_device";
-    case SL_END_TOO_SLOW: return "too_slow";
-    case SL_END_STONEWALL: return "stonewall";
-    case SL_END_NOT_COLD: return "not_cold";
-  }
-  return "unknown";
-}
-
 static void init_result(struct sl_workload_result *result) {
   memset(result, 0, sizeof(*result));
   sl_histogram_init(&result->read.latency);
   sl_histogram_init(&result->write.latency);
+  sl_histogram_init(&result->trim.latency);
   sl_histogram_init(&result->flush_latency);
   result->resident_before = result->unbacked_before = -1;
   result->residency_source = "unknown";
@@ -70,7 +57,10 @@ static int open_target(struct sl_run *run, struct sl_error *e) {
   result->memory_align = run->target.memory_align;
   result->offset_align = run->target.offset_align;
   result->filesystem_magic = run->target.filesystem_magic;
-  return 0;
+  if (run->spec->operation != SL_TRIM) return 0;
+  code = sl_target_trim_probe(&run->target, &result->trim_facts, e);
+  if (code) sl_target_close(&run->target, NULL);
+  return code;
 }
 
 /* The null engine moves nothing, so it gets no memory, whatever the size of
@@ -111,7 +101,7 @@ static int look_at_cache(struct sl_run *run, struct sl_error *e) {
   const struct sl_workload_spec *spec = run->spec;
   struct sl_workload_result *result = run->result;
   if (!run->engine->needs_target) return 0;
-  bool reads = spec->operation != SL_WRITE;
+  bool reads = spec->operation == SL_READ || spec->operation == SL_MIXED;
   if (run->job) sl_job_enter(run->job, "cache", -1);
   if (reads && spec->drop_cache) {
     int code = sl_residency_drop(run->target.fd, run->target.path, e);
@@ -167,6 +157,7 @@ static void measure(struct sl_run *run) {
   if (after && must_flush(run)) sl_run_flush(run);
   finish_tally(&result->read, run->queue);
   finish_tally(&result->write, run->queue);
+  finish_tally(&result->trim, run->queue);
   sl_run_series_end(run);
 }
 
@@ -247,7 +238,11 @@ static int run_opened(struct sl_run *run, struct sl_error *e) {
   run->going = true;
   code = look_at_cache(run, e);
   if (!code && run->going) code = wait_for_others(run, e);
-  if (!code && run->going) measure(run);
+  if (!code && run->going) {
+    measure(run);
+    bool trims = run->spec->operation == SL_TRIM;
+    if (trims && run->spec->verify) sl_run_verify_trim(run);
+  }
   close_engine(run);
   run->result->next_visit = run->visit;
   run->result->passes = (run->visit - run->spec->first_visit) / run->records;
@@ -271,7 +266,8 @@ static int run_spec(const struct sl_workload_spec *spec, struct sl_job *job,
                        .clock = clock ? clock : &real,
                        .progress = progress ? progress : &unseen,
                        .result = result,
-                       .tally = {&result->read, &result->write},
+                       .tally = {&result->read, &result->write,
+                                 &result->trim},
                        .rate = spec->rate_operations_s
                                    ? spec->rate_operations_s
                                    : spec->rate_bytes_s};

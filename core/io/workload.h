@@ -20,11 +20,13 @@
 #include <stdint.h>
 
 #include "core/base/clock.h"
+#include "core/base/distribution.h"
 #include "core/base/error.h"
 #include "core/base/histogram.h"
 #include "core/base/order.h"
 #include "core/io/engine.h"
 #include "core/io/stamp.h"
+#include "core/io/steady.h"
 #include "core/io/streams.h"
 #include "core/io/target.h"
 #include "core/run/job.h"
@@ -32,7 +34,8 @@
 enum sl_operation {
   SL_READ,
   SL_WRITE,
-  SL_MIXED /* read_percent of the operations read, the rest write */
+  SL_MIXED, /* read_percent of the operations read, the rest write */
+  SL_TRIM   /* discards: BLKDISCARD on a device, a punched hole in a file */
 };
 
 enum sl_flush {
@@ -43,12 +46,8 @@ enum sl_flush {
                     of total_ns and of the window of several streams */
 };
 
-/* Reserved for the distributions of the fio-like procedures; uniform means
- * the order decides. */
-enum sl_distribution { SL_UNIFORM, SL_ZIPF, SL_NORMAL, SL_ZONED };
-
 enum {
-  SL_SIZE_MIX_MAX = 8,      /* record sizes of a mix (reserved) */
+  SL_SIZE_MIX_MAX = 8,      /* record sizes of a mix */
   SL_SERIES_POINTS = 3600,  /* then neighbours merge, the interval doubles */
   SL_ERRORS_KEPT = 32,
   SL_BAD_KEPT_MAX = 64
@@ -64,14 +63,21 @@ struct sl_workload_spec {
   enum sl_operation operation;
   unsigned read_percent;       /* 0..100, SL_MIXED only */
   uint64_t record_bytes;       /* a multiple of 512 when stamps are on */
+  /* All zero, or records of several sizes, percents of 100: record_bytes is
+   * the largest, the others divide it.  A visit draws its size, and where in
+   * its record of record_bytes it lies, at a multiple of that size; what the
+   * range has beyond whole records is left out. */
   struct { uint64_t record_bytes; unsigned percent; }
-      size_mix[SL_SIZE_MIX_MAX]; /* reserved; all zero */
+      size_mix[SL_SIZE_MIX_MAX];
 
   uint64_t range_offset;       /* bytes */
   uint64_t range_bytes;        /* 0: to the end of the target */
   enum sl_order_kind order;
   uint64_t stride_records;
-  enum sl_distribution distribution; /* reserved: SL_UNIFORM */
+  /* Other than SL_UNIFORM: each visit draws its record, and a pass is as many
+   * visits as there are records.  Needs SL_ORDER_RANDOM, which for zipf says
+   * which record has which rank. */
+  struct sl_distribution_spec distribution;
   uint64_t seed;
   uint64_t first_visit;        /* start here: visit v touches record
                                   order(v % records) and writes generation
@@ -89,7 +95,8 @@ struct sl_workload_spec {
   uint64_t flush_every;        /* writes between flushes */
 
   bool stamp;                  /* write stamps; else incompressible filler */
-  bool verify;                 /* compare what was read */
+  bool verify;                 /* compare what was read; trim: read back in
+                                  the end what was trimmed, as zeros */
   struct sl_stamp identity;    /* run, generation, target, writer */
   const struct sl_legal *legal;  /* verify: sorted by offset, borrowed; where
                                     it says nothing, and when NULL, exactly
@@ -105,6 +112,7 @@ struct sl_workload_spec {
   bool drop_cache;             /* before a read: flush and drop this file's
                                   pages, then check residency */
   int64_t interval_ns;         /* of the series; 0: one second */
+  struct sl_steady_spec steady; /* ends it when it has become steady */
 
   int64_t virtual_op_ns;       /* null engine under virtual time: what one
                                   operation is declared to last */
@@ -141,12 +149,6 @@ struct sl_bad_sector {
   unsigned char wanted[SL_SECTOR_BYTES]; /* nearest legal sector */
 };
 
-struct sl_series_point {
-  uint64_t bytes;
-  uint64_t operations;
-  int64_t max_ns;        /* slowest operation of the interval */
-};
-
 struct sl_tally {        /* one direction */
   uint64_t operations;   /* records moved, whole or short */
   uint64_t calls;        /* system calls they took */
@@ -159,7 +161,7 @@ struct sl_tally {        /* one direction */
 struct sl_workload_result {
   enum sl_end end;
   struct sl_error error;   /* the first one, when end is an error */
-  struct sl_tally read, write;
+  struct sl_tally read, write, trim;
   uint64_t flushes;
   int64_t flush_ns;
   struct sl_histogram flush_latency;
@@ -174,6 +176,8 @@ struct sl_workload_result {
   int64_t series_interval_ns;
   unsigned series_count;
   struct sl_series_point series[SL_SERIES_POINTS];
+
+  struct sl_steady steady; /* as last looked at */
 
   unsigned error_count;    /* distinct, in errors[] */
   uint64_t errors_total;   /* failed operations, also those not kept */
@@ -202,6 +206,7 @@ struct sl_workload_result {
                                 unwritten extents outside the cache; -1
                                 unknown */
   uint64_t file_bytes_after; /* st_size at the end */
+  struct sl_trim_facts trim_facts; /* of a trim */
 };
 
 /* A snapshot of a running workload, written by its thread with relaxed

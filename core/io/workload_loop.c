@@ -33,7 +33,7 @@ static inline void visit(struct sl_run *run, struct sl_step *step) {
   if (step->op == SL_OP_WRITE) fill(run, step);
   if (run->job) {
     /* The time is near enough for a watch that counts in seconds. */
-    static const char *const what[] = {"read", "write"};
+    static const char *const what[] = {"read", "write", "trim"};
     if (sl_job_enter_at(run->job, what[step->op], (int64_t)step->offset,
                         run->last_ns)) {
       sl_run_end(run, SL_END_CANCELLED);
@@ -43,7 +43,7 @@ static inline void visit(struct sl_run *run, struct sl_step *step) {
   int code = transfer(run, step);
   if (MOSTLY(step->moved)) {
     sl_step_count(run, step);
-    if (step->op == SL_OP_WRITE) {
+    if (step->op != SL_OP_READ) {
       sl_step_wrote(run, step);
       if (sl_step_flush_due(run)) sl_run_flush(run);
     } else if (run->spec->verify) {

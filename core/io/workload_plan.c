@@ -12,6 +12,7 @@ typedef unsigned long long ull;
 
 enum sl_op sl_run_mixed_op(const struct sl_workload_spec *spec,
                            uint64_t visit) {
+  if (spec->operation == SL_TRIM) return SL_OP_TRIM;
   uint64_t state = spec->seed ^ (visit * UINT64_C(0x9e3779b97f4a7c15));
   uint64_t draw = sl_random_next(&state) >> 32;
   return (draw * 100) >> 32 < spec->read_percent ? SL_OP_READ : SL_OP_WRITE;
@@ -30,7 +31,8 @@ static int plan_range(struct sl_run *run, struct sl_error *e) {
   uint64_t left = size > offset ? size - offset : 0;
   uint64_t bytes = spec->range_bytes ? spec->range_bytes : left;
   /* A file grows when it is written; nothing else reaches past its end. */
-  bool fixed = real && (run->target.is_block || spec->operation == SL_READ);
+  bool fixed = real && (run->target.is_block || spec->operation == SL_READ ||
+                        spec->operation == SL_TRIM);
   uint64_t usable = fixed && left < bytes ? left : bytes;
   if (usable < spec->record_bytes) {
     refuse(run, e);
@@ -81,6 +83,7 @@ int sl_run_plan(struct sl_run *run, struct sl_error *e) {
   int code = sl_target_check_alignment(&run->target, spec->record_bytes,
                                        spec->range_offset, e);
   if (!code) code = plan_range(run, e);
+  if (!code) code = sl_run_plan_sizes(run, e);
   if (code) return code;
   /* An operation of many vectors stays inside the range. */
   uint64_t bytes = sl_operation_bytes(spec);
@@ -90,6 +93,8 @@ int sl_run_plan(struct sl_run *run, struct sl_error *e) {
   run->tail_bytes =
       (size_t)(run->range_bytes - (run->records - 1) * bytes);
   code = plan_tail(run, e);
+  if (code) return code;
+  code = sl_run_plan_draws(run, e);
   if (code) return code;
   sl_order_init(&run->order, spec->order, run->records, spec->seed,
                 spec->stride_records);

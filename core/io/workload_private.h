@@ -7,6 +7,9 @@
  *   workload.c         opens, prepares, runs, closes
  *   workload_check.c   refuses what makes no sense, before anything is touched
  *   workload_plan.c    range, records, visits: what is where
+ *   workload_vary.c    visits drawn from a distribution, sizes of a mix
+ *   workload_vary_check.c  what of these is refused
+ *   workload_trim.c    what a trim left
  *   workload_loop.c    the loop of the synchronous engines
  *   workload_queue.c   the loop of the queued engines
  *   workload_step.h    what both count, and how
@@ -49,6 +52,8 @@ struct sl_run {
   size_t tail_bytes;         /* of the last record of the range */
   size_t tail_request;       /* what is asked for there: under direct I/O
                                 rounded up at the end of a file */
+  bool is_varied;            /* sl_run_vary says where a visit goes */
+  struct sl_distribution distribution;
   bool range_cut;            /* the target ends before the range does */
 
   /* Where it is. */
@@ -75,7 +80,7 @@ struct sl_run {
   int64_t due_ns;            /* pacing: when the next one may start */
   uint64_t due_rest;         /* and the fraction of a nanosecond, times rate */
 
-  struct sl_tally *tally[2]; /* by enum sl_op */
+  struct sl_tally *tally[3]; /* by enum sl_op */
   struct sl_series_point point; /* of the interval that runs */
   unsigned point_index;
   int64_t point_end_ns;
@@ -106,6 +111,10 @@ static inline int64_t sl_run_now(const struct sl_run *run) {
                                                        : sl_monotonic_ns();
 }
 
+static inline const char *sl_op_name(enum sl_op op) {
+  return op == SL_OP_READ ? "read" : op == SL_OP_WRITE ? "write" : "trim";
+}
+
 static inline bool sl_run_cancelled(const struct sl_run *run) {
   return run->job && sl_job_cancelled(run->job);
 }
@@ -121,10 +130,30 @@ static inline void sl_run_end(struct sl_run *run, enum sl_end end) {
 int sl_run_plan(struct sl_run *run, struct sl_error *e);
 /* Visits from now on until the workload ends by itself. */
 uint64_t sl_run_visit_end(const struct sl_run *run);
-/* What a visit of a mixed workload does.  A pure function, so that a resumed
+/* What a visit of a mixed workload, or of one that trims, does.  A pure function, so that a resumed
  * or verifying run can tell what an earlier visit did. */
 enum sl_op sl_run_mixed_op(const struct sl_workload_spec *spec,
                            uint64_t visit);
+
+/* workload_vary.c */
+bool sl_spec_is_varied(const struct sl_workload_spec *spec);
+/* Alignment of the sizes, and the range in whole records. */
+int sl_run_plan_sizes(struct sl_run *run, struct sl_error *e);
+int sl_run_plan_draws(struct sl_run *run, struct sl_error *e);
+/* Offset and length of the next visit. */
+void sl_run_vary(const struct sl_run *run, struct sl_step *step);
+
+/* workload_vary_check.c */
+int sl_spec_check_varied(const struct sl_workload_spec *spec,
+                         struct sl_error *e);
+
+/* workload_check.c */
+int sl_spec_refuse(const struct sl_workload_spec *spec, struct sl_error *e,
+                   const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* workload_trim.c: reads back what was trimmed. */
+void sl_run_verify_trim(struct sl_run *run);
 
 /* workload_loop.c */
 void sl_run_loop(struct sl_run *run);

@@ -4,6 +4,20 @@
 
 #include "core/io/workload_private.h"
 
+const char *sl_end_name(enum sl_end end) {
+  switch (end) {
+    case SL_END_COMPLETE: return "complete";
+    case SL_END_CANCELLED: return "cancelled";
+    case SL_END_ERROR: return "error";
+    case SL_END_NO_SPACE: return "no_space";
+    case SL_END_OF_DEVICE: return "end_of_device";
+    case SL_END_TOO_SLOW: return "too_slow";
+    case SL_END_STONEWALL: return "stonewall";
+    case SL_END_NOT_COLD: return "not_cold";
+  }
+  return "unknown";
+}
+
 /* The first error is the one that explains the others. */
 static void remember(struct sl_run *run, int code, const char *op,
                      int64_t offset) {
@@ -107,7 +121,7 @@ static void tell(struct sl_run *run, enum sl_op op, bool is_flush, int code,
 
 void sl_run_failed(struct sl_run *run, const struct sl_step *step, int code) {
   uint64_t offset = step->offset + step->moved;
-  remember(run, code, step->op == SL_OP_READ ? "read" : "write",
+  remember(run, code, sl_op_name(step->op),
            (int64_t)offset);
   tell(run, step->op, false, code, offset);
   /* A dead device fails every record: without this, a limit in bytes would
@@ -122,7 +136,7 @@ void sl_run_failed(struct sl_run *run, const struct sl_step *step, int code) {
 void sl_run_too_slow(struct sl_run *run, const struct sl_step *step) {
   struct sl_error *e = &run->result->error;
   if (e->code == 0) {
-    remember(run, -ETIMEDOUT, step->op == SL_OP_READ ? "read" : "write",
+    remember(run, -ETIMEDOUT, sl_op_name(step->op),
              (int64_t)step->offset);
     sl_error_hint(e, "it took %.1f ms, limit_latency is %.1f ms",
                   (double)(step->stop_ns - step->start_ns) / 1e6,

@@ -20,14 +20,18 @@ static inline uint64_t sl_step_add(_Atomic uint64_t *counter, uint64_t more) {
 /* The next visit of the run. */
 static inline void sl_step_plan(const struct sl_run *run,
                                 struct sl_step *step) {
-  uint64_t record = sl_order_at(&run->order, run->index);
   step->visit = run->visit;
   step->pass = run->pass;
-  step->offset = run->range_offset + record * run->record_bytes;
-  step->length = step->request = run->record_bytes;
-  if (RARELY(record == run->records - 1)) {
-    step->length = run->tail_bytes;
-    step->request = run->tail_request;
+  if (RARELY(run->is_varied)) {
+    sl_run_vary(run, step);
+  } else {
+    uint64_t record = sl_order_at(&run->order, run->index);
+    step->offset = run->range_offset + record * run->record_bytes;
+    step->length = step->request = run->record_bytes;
+    if (RARELY(record == run->records - 1)) {
+      step->length = run->tail_bytes;
+      step->request = run->tail_request;
+    }
   }
   enum sl_operation operation = run->spec->operation;
   step->op = operation == SL_READ    ? SL_OP_READ

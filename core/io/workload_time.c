@@ -25,10 +25,12 @@ static void start_counting(struct sl_run *run, int64_t now_ns) {
   struct sl_workload_result *result = run->result;
   clear_tally(&result->read);
   clear_tally(&result->write);
+  clear_tally(&result->trim);
   sl_histogram_init(&result->flush_latency);
   result->flushes = 0;
   result->flush_ns = result->fill_ns = result->verify_ns = 0;
   result->pace_ns = 0;
+  result->steady = (struct sl_steady){0};
   memset(result->series, 0, sizeof(result->series));
   result->series_interval_ns =
       run->spec->interval_ns ? run->spec->interval_ns : INT64_C(1000000000);
@@ -153,6 +155,21 @@ static void put_away(struct sl_run *run) {
   memset(&run->point, 0, sizeof(run->point));
 }
 
+/* Looks at the whole intervals before this one. */
+static void look_whether_steady(struct sl_run *run) {
+  struct sl_workload_result *result = run->result;
+  const struct sl_steady_spec *spec = &run->spec->steady;
+  int64_t interval_ns = result->series_interval_ns;
+  unsigned count = (unsigned)(spec->window_ns / interval_ns);
+  if (count < SL_STEADY_POINTS_MIN) count = SL_STEADY_POINTS_MIN;
+  if (run->point_index < count || run->ramp_end_ns) return;
+  const struct sl_series_point *end = result->series + run->point_index;
+  sl_steady_judge(end - count, count, spec->percent, &result->steady);
+  result->steady.at_ns = run->point_index * interval_ns;
+  result->steady.window_ns = count * interval_ns;
+  if (result->steady.is_reached) sl_run_end(run, SL_END_COMPLETE);
+}
+
 void sl_run_series_roll(struct sl_run *run, int64_t now_ns) {
   struct sl_workload_result *result = run->result;
   int64_t since_ns = now_ns - run->started_ns;
@@ -164,6 +181,7 @@ void sl_run_series_roll(struct sl_run *run, int64_t now_ns) {
   run->point_index = (unsigned)index;
   run->point_end_ns =
       run->started_ns + (index + 1) * result->series_interval_ns;
+  if (run->spec->steady.window_ns && run->going) look_whether_steady(run);
 }
 
 void sl_run_series_end(struct sl_run *run) {

@@ -86,7 +86,7 @@ static void operations(void) {
   refused("flush_every is 0");
 }
 
-static void limits_and_what_is_not_there_yet(void) {
+static void limits(void) {
   spec = rig_spec(SL_READ);
   spec.limit_ns = -1;
   refused("negative");
@@ -94,10 +94,6 @@ static void limits_and_what_is_not_there_yet(void) {
   refused("1 ms");
   spec.bad_kept = 65;
   refused("bad_kept 65");
-  spec.distribution = SL_ZIPF;
-  refused("uniform");
-  spec.size_mix[0].record_bytes = 512;
-  refused("one record size");
 }
 
 static void legal_ranges(void) {
@@ -131,7 +127,7 @@ int main(void) {
   RUN(stamps_need_sectors);
   RUN(engines_and_paths);
   RUN(operations);
-  RUN(limits_and_what_is_not_there_yet);
+  RUN(limits);
   RUN(legal_ranges);
   return TEST_DONE();
 }
