@@ -121,6 +121,7 @@ function kinds.measure(run, fields)
   local both = type(fields.result.read) == "table" and type(fields.result.write) == "table"
   add_direction(run, fields, "read", both and ".read" or "")
   add_direction(run, fields, "write", both and ".write" or "")
+  add_direction(run, fields, "trim", "")
 end
 
 -- Samples of one run follow each other and are not independent: they are

@@ -12,7 +12,7 @@ local function mib_s(bytes, ns)
 end
 
 local function add_rates(r)
-  for _, name in ipairs({ "read", "write" }) do
+  for _, name in ipairs { "read", "write", "trim" } do
     local tally = r[name]
     if tally and tally.io_ns > 0 and tally.operations > 0 then
       tally.mib_s = mib_s(tally.bytes, tally.io_ns)
@@ -70,6 +70,19 @@ local function add_cache_notes(note, r, spec)
   end
 end
 
+-- What a trim is worth here: what is no whole multiple of the granularity is
+-- kept, and whether the rest reads as zeros is the device's promise.
+local function add_trim_notes(note, r, spec)
+  if not r.trim then return end
+  local granularity = r.target.trim_granularity_bytes or 1
+  local odd = spec.record_bytes % granularity ~= 0 or spec.range_offset % granularity ~= 0
+  for _, one in ipairs(spec.size_mix or {}) do
+    odd = odd or one.record_bytes % granularity ~= 0
+  end
+  if odd then note("trim_below_granularity") end
+  if not r.target.trim_reads_zero then note("trim_zero_not_promised") end
+end
+
 --- Adds rates, the sustained rate, and notes to the table of the C side.
 ---@param r table what storlua.core.workload gave
 ---@param spec table complete spec
@@ -83,6 +96,7 @@ function result.complete(r, spec, found)
   if not r.target then return r end
   add_place_notes(note, r, found or {})
   add_cache_notes(note, r, spec)
+  add_trim_notes(note, r, spec)
   if r.target.huge_pages then note("huge_pages") end
   return r
 end

@@ -5,6 +5,7 @@
 local errors = require("storlua.errors")
 local nearest = require("storlua.nearest")
 local quantity = require("storlua.quantity")
+local tables = require("storlua.workload_tables")
 
 local spec = {}
 
@@ -18,15 +19,20 @@ local orders = { "sequential", "backward", "random", "strided" }
 local fields = {
   { "path", "string", false },
   { "engine", "string", "psync" },
-  { "operation", { "read", "write", "mixed" }, false },
+  { "operation", { "read", "write", "mixed", "trim" }, false },
   { "read_percent", "count", 50 },
   { "record_bytes", "size", 65536 },
+  { "size_mix", "table", false },
   { "size_bytes", "size", false },
   { "truncate", "boolean", false },
   { "range_offset", "size", 0 },
   { "range_bytes", "size", 0 },
   { "order", orders, "sequential" },
   { "stride_records", "count", 0 },
+  { "distribution", { "uniform", "zipf", "normal", "zoned" }, "uniform" },
+  { "zipf_theta", "number", false },
+  { "normal_percent", "count", false },
+  { "zones", "table", false },
   { "seed", "count", function() return spec.run.seed end },
   { "first_visit", "count", 0 },
   { "limit_records", "count", 0 },
@@ -51,6 +57,7 @@ local fields = {
   { "continue_on_error", "boolean", false },
   { "cold", { "drop", "require" }, false },
   { "interval_seconds", "duration", 1 },
+  { "steady", "table", false },
   { "queue_depth", "count", 1 },
   { "vectors", "count", 0 },
   { "map_sync", { "none", "async", "record" }, "none" },
@@ -82,7 +89,7 @@ local function one_of(list, value)
 end
 
 local function number(path, name, kind, value)
-  if type(value) == "string" then
+  if type(value) == "string" and kind ~= "number" then
     local parsed, why = quantity.parse(kind, value)
     if not parsed then refuse(path, "%s '%s': %s", name, value, why) end
     return parsed
@@ -96,6 +103,7 @@ local function number(path, name, kind, value)
     end
     return value
   end
+  if kind == "number" then return value end
   local whole = math.tointeger(value)
   if not whole or whole < 0 then
     refuse(path, "%s is %s: a whole number from 0 on is wanted", name, tostring(value))
@@ -109,6 +117,9 @@ local function convert(path, name, kind, value)
     local hint = type(value) == "string" and nearest.hint(value, kind) or ""
     refuse(path, "%s is '%s': it can be %s%s", name, tostring(value),
       table.concat(kind, ", "), hint)
+  elseif tables.has(name) then
+    return tables.complete(name, value, function(...) refuse(path, ...) end,
+      function(...) return number(path, ...) end)
   elseif kind == "string" or kind == "boolean" or kind == "table" then
     if type(value) == kind then return value end
     refuse(path, "%s must be a %s, not %s", name, kind, type(value))
@@ -139,7 +150,13 @@ function spec.complete(given)
       full[name] = convert(path, name, kind, value)
     end
   end
-  if not full.operation then refuse(path, "operation is missing: read, write or mixed") end
+  if not full.operation then
+    refuse(path, "operation is missing: read, write, mixed or trim")
+  end
+  tables.infer(full, given, function(...) refuse(path, ...) end)
+  if full.steady and full.streams > 1 then
+    refuse(path, "steady is for one stream: %d would each end by itself", full.streams)
+  end
   if full.streams < 1 or full.streams > 1024 then
     refuse(path, "streams is %d: 1 to 1024 are possible", full.streams)
   end
@@ -162,15 +179,20 @@ function spec.to_core(full)
   core.limit_ns, core.ramp_ns = ns(full.limit_seconds), ns(full.ramp_seconds)
   core.limit_latency_ns = ns(full.limit_latency_seconds)
   core.interval_ns = ns(full.interval_seconds)
+  if full.steady then
+    core.steady_window_ns = ns(full.steady.window_seconds)
+    core.steady_percent = full.steady.percent
+  end
   core.drop_cache = full.cold ~= nil
   core.require_cold = full.cold == "require"
   local size = full.size_bytes
-  core.create = full.operation ~= "read" and (size or full.range_bytes > 0) and true or false
+  local fixed = full.operation == "read" or full.operation == "trim"
+  core.create = not fixed and (size or full.range_bytes > 0) and true or false
   -- A file that is written from end to end grows by itself; one that is only
   -- touched in places gets its size first.
   local whole = full.range_bytes == 0 and full.range_offset == 0
   if size and whole then core.range_bytes = size end
-  if full.operation == "read" or (whole and full.operation == "write") then
+  if fixed or (whole and full.operation == "write") then
     core.size_bytes = nil
   end
   return core

@@ -19,22 +19,24 @@ change before after fails first_round last_round
 job task what where seconds kernel_stack abandoned
 traceback code op
 end error
-engine operation read_percent path size_bytes record_bytes order stride_records
+engine operation read_percent path size_bytes record_bytes size_mix percent order stride_records
+distribution zipf_theta normal_percent zones visit_percent range_percent
 limit_records limit_bytes limit_seconds ramp_seconds direct open_sync
-read write
+read write trim
 operations calls short_calls bytes io_ns mib_s iops latency
 flush flush_every stamp verify legal bad_kept rate_bytes_s rate_operations_s
-limit_latency_seconds continue_on_error cold
+limit_latency_seconds continue_on_error cold steady window_seconds
 interval_seconds queue_depth vectors map_sync streams paths stonewall virtual_op_ns
 count min min_ns mean mean_ns p50 max max_ns last ns mib_s_with_flush
 p50_ns p90_ns p95_ns p99_ns p999_ns p9999_ns histogram
 total_ns fill_ns verify_ns pace_ns visits passes generation_last
-series interval_ns sustained_mib_s
+series interval_ns reached at_ns window_ns spread_percent slope_percent sustained_mib_s
 window start_skew_ns streams_mib_s start_ns end_ns
 errors errors_total offset length
 sectors bad_sectors zero_sectors old_sectors damage bad
 bits first_bad_byte expected found
 filesystem is_block ram_backed memory_align offset_align
+trim_reads_zero trim_granularity_bytes
 cache resident_before_bytes source counters
 read_bytes write_bytes read_operations write_operations flushes
 bytes_written bytes_read verified_bytes kernel_errors
@@ -52,7 +54,7 @@ end
 keys.lists = {}
 for key in ([[
 argv thresholds cases reasons errors bad legal histogram bytes operations max_ns notes failures
-paths streams
+paths streams zones size_mix
 ]]):gmatch("%S+") do
   keys.lists[key] = true
 end

@@ -84,7 +84,7 @@ function csv.new(write)
       if fields.kind ~= "measure" then return end
       local result = type(fields.result) == "table" and fields.result or {}
       local written = false
-      for _, name in ipairs { "read", "write" } do
+      for _, name in ipairs { "read", "write", "trim" } do
         if result[name] and result[name] ~= event.null then
           put(row_of(fields, name, result[name]))
           written = true

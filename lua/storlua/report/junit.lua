@@ -29,7 +29,7 @@ end
 
 local function case_of(case)
   local one = { name = case.id, ns = case.total_ns, output = {} }
-  for _, name in ipairs { "read", "write" } do
+  for _, name in ipairs { "read", "write", "trim" } do
     if case[name] then one.output[#one.output + 1] = rate_line(name, case[name]) end
   end
   if case.checks_failed + case.measures_failed > 0 then

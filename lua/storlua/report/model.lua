@@ -124,6 +124,7 @@ function kinds.measure(self, fields)
   case.total_ns = case.total_ns + (result.total_ns or 0)
   add_direction(case, "read", result.read)
   add_direction(case, "write", result.write)
+  add_direction(case, "trim", result.trim)
 end
 
 -- Only what a table shows is kept of each.

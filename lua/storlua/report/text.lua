@@ -15,7 +15,7 @@ local TITLES = { passed = "PASSED", failed = "FAILED", raised = "FAILED: the scr
 local function measure_rows(cases)
   local rows = {}
   for _, case in ipairs(cases) do
-    for _, name in ipairs { "read", "write" } do
+    for _, name in ipairs { "read", "write", "trim" } do
       local sum = case[name]
       if sum then
         local mib_s = sum.io_ns > 0 and sum.bytes / 1048576 / (sum.io_ns / 1e9) or nil

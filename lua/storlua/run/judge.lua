@@ -15,7 +15,7 @@ local ENDS = {
 
 local function operations_of(result)
   local n = 0
-  for _, direction in ipairs { "read", "write" } do
+  for _, direction in ipairs { "read", "write", "trim" } do
     n = n + (result[direction] and result[direction].operations or 0)
   end
   return n

@@ -118,7 +118,7 @@ function Recorder:sample_result(case_id, result)
     sample_direction(self, case_id .. ".read", result.read)
     sample_direction(self, case_id .. ".write", result.write)
   else
-    sample_direction(self, case_id, result.read or result.write)
+    sample_direction(self, case_id, result.read or result.write or result.trim)
   end
 end
 
