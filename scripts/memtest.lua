@@ -91,7 +91,8 @@ docs/memory.md.]],
     t:note("memory", limits.text(limits.read()))
     prove_checker(t, patterns)
     local last
-    for n, round in t:rounds { seconds = seconds, count = opt.passes or not seconds and 1 or nil } do
+    local count = opt.passes or not seconds and 1 or nil
+    for n, round in t:rounds { seconds = seconds, count = count } do
       t:phase("pass " .. n)
       local left = round:seconds_left()
       -- What is free may have become less: the share is taken anew.

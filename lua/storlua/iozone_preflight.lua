@@ -5,6 +5,7 @@
 local device = require("storlua.device")
 local errors = require("storlua.errors")
 local fs = require("storlua.fs")
+local limits = require("storlua.memory.limits")
 local quantity = require("storlua.quantity")
 local scratch = require("storlua.run.scratch")
 local workload = require("storlua.workload")
@@ -36,8 +37,7 @@ end
 local function room_of(folder, mount)
   local bytes = fs.space(folder).available_bytes
   if not mount or mount.type ~= "tmpfs" and mount.type ~= "ramfs" then return bytes end
-  local kib = fs.read("/proc/meminfo"):match("MemAvailable:%s+(%d+) kB")
-  local memory = kib and math.tointeger(tonumber(kib)) * 1024 // 2 or bytes
+  local memory = limits.read().room_bytes
   return mount.type == "ramfs" and memory or math.min(bytes, memory)
 end
 
