@@ -51,6 +51,34 @@ static int l_resume(lua_State *L) {
   return n + 1;
 }
 
+/* step(co) -> nothing: it waits | true: it has ended | false, error
+ * Runs a task up to its next wait. */
+static int l_step(lua_State *L) {
+  lua_State *co = lua_tothread(L, 1);
+  if (!co || !can_resume(co)) return luaL_error(L, "this task cannot run");
+  int status = l_host_step(L, co);
+  if (status == 0) return 0;
+  lua_pushboolean(L, status > 0);
+  if (status > 0) return 1;
+  lua_insert(L, -2);
+  return 2;
+}
+
+/* task() -> coroutine of the task that runs now, or nil */
+static int l_task(lua_State *L) {
+  lua_State *co = l_host(L)->task;
+  if (!co) return 0;
+  lua_pushthread(co);
+  lua_xmove(co, L, co != L);
+  return 1;
+}
+
+/* alert(change): counts cancelled tasks and shields, see host.h */
+static int l_alert(lua_State *L) {
+  l_host(L)->alerts += (unsigned)luaL_checkinteger(L, 1);
+  return 0;
+}
+
 static int l_wrapped(lua_State *L) {
   lua_State *co = lua_tothread(L, lua_upvalueindex(1));
   int n = resume_checked(L, co, lua_gettop(L));
@@ -109,6 +137,9 @@ int luaopen_storlua_core_host(lua_State *L) {
   static const luaL_Reg functions[] = {
       {"on", l_on},
       {"resume", l_resume},
+      {"step", l_step},
+      {"task", l_task},
+      {"alert", l_alert},
       {"wrap", l_wrap},
       {"stopped_by", l_stopped_by},
       {"signal_name", l_signal_name},

@@ -80,3 +80,13 @@ int l_host_resume(lua_State *L, lua_State *co, int nargs) {
   lua_xmove(co, L, nresults);
   return nresults;
 }
+
+int l_host_step(lua_State *L, lua_State *co) {
+  struct sl_host *host = l_host(L);
+  host->task = co;
+  int n = l_host_resume(L, co, 0);
+  host->task = NULL;
+  if (n < 0) return -1;
+  lua_pop(L, n);
+  return lua_status(co) == LUA_YIELD ? 0 : 1;
+}

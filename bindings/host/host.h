@@ -31,6 +31,10 @@ struct sl_host {
 
   /* The coroutine that runs now, or L.  Read in a signal handler. */
   _Atomic(lua_State *) running;
+  lua_State *task; /* coroutine of the task that runs now (scheduler.lua) */
+  unsigned alerts; /* tasks that were cancelled, and shields: while there is
+                      one, a wait must ask Lua whether it may be */
+
   atomic_int asked; /* enum sl_stall_ask, or-ed */
   bool insists;     /* the hook fires at every instruction until it may raise */
 };
@@ -53,5 +57,9 @@ int l_host_pcall(lua_State *L, int nargs, int nresults);
 /* lua_resume that keeps `running`.  Results as of coroutine.resume: the
  * number of values on top of L, or -1 and the error on top of L. */
 int l_host_resume(lua_State *L, lua_State *co, int nargs);
+
+/* Runs a task up to its next wait, dropping what it yields: 0 when it waits,
+ * 1 when it has ended, -1 when it failed, with the error on top of L. */
+int l_host_step(lua_State *L, lua_State *co);
 
 #endif

@@ -11,18 +11,19 @@ local timer = require("storlua.core.timer")
 
 local scheduler = {
   cleanup_seconds = 60, -- how long the clean-ups of one task may wait
+  cleanup_failures = {}, -- see scheduler.record
   open_cleanups = 0, -- task.defer values that have not run yet
   traceback = failure.traceback,
   stopped_by = nil, -- the signal that asked to stop: decides the exit code
   exit_code = nil, -- of os.exit
-  live = {}, -- tasks that have not ended
   turns = 0, -- of the loop
 }
 
-local NS = 1000000000
-local yield = coroutine.yield
+local yield, running, step = coroutine.yield, coroutine.running, core.step
+local TURN_EVERY = 8 -- batches of ready tasks, while a source feeds them
 local ready = { first = 1, last = 0 }
-local current -- the task that runs now
+local sources = {} -- functions that make tasks ready: see add_source
+local live = {} -- tasks that have not ended, by their coroutines
 
 ---@class storlua.TaskState
 ---@field name string
@@ -38,9 +39,9 @@ local current -- the task that runs now
 
 --- coroutine.yield for scripts: in a task itself nobody would ever wake it.
 function scheduler.yield(...)
-  if current and coroutine.running() == current.coroutine then
-    errors.raise("MISUSE", "task %s yielded outside a coroutine of its own: use task.yield",
-      current.name)
+  local t = live[(running())]
+  if t then
+    errors.raise("MISUSE", "task %s yielded outside a coroutine of its own: use task.yield", t.name)
   end
   return yield(...)
 end
@@ -70,7 +71,7 @@ function scheduler.spawn(name, fn, ...)
     t.failed = not t.results[1]
     if t.failed then t.error = failure.capture(t.results[2]) end
   end)
-  scheduler.live[t] = true
+  live[t.coroutine] = t
   push_ready(t)
   return t
 end
@@ -79,25 +80,32 @@ local function fail(t, err)
   t.failed, t.error = true, failure.capture(err)
 end
 
-local function run_task(t)
-  current = t
-  local ok, message = core.resume(t.coroutine)
-  current = nil
-  if coroutine.status(t.coroutine) ~= "dead" then return end
+-- A task that does not wait any more: of a coroutine that ended or failed.
+local function end_task(co, ok, message)
+  local t = live[co]
   if not ok then fail(t, message) end
   t.ended = true
-  scheduler.live[t] = nil
+  live[co] = nil
+  if t.cancels[1] then core.alert(-1) end
   if t.on_end then t.on_end() end
 end
+
+local function run_task(t)
+  local co = t.coroutine
+  local ok, message = step(co)
+  if ok ~= nil then end_task(co, ok, message) end
+end
+
+--- For sources that run tasks themselves: ended(coroutine, ok, error).
+scheduler.ended = end_task
 
 --- The task that runs now; raises when called from anywhere else.
 ---@return storlua.TaskState
 function scheduler.current()
-  if not current then errors.raise("MISUSE", "this call waits, so it needs a task") end
-  if coroutine.running() ~= current.coroutine then
-    errors.raise("MISUSE", "this call waits inside a coroutine you made: use scope:spawn")
-  end
-  return current
+  local t = live[(running())]
+  if t then return t end
+  if not core.task() then errors.raise("MISUSE", "this call waits, so it needs a task") end
+  errors.raise("MISUSE", "this call waits inside a coroutine you made: use scope:spawn")
 end
 
 -- The oldest cancel that reaches the task. A shield hides those that come from
@@ -120,6 +128,26 @@ end
 --- Raises if the running task was cancelled.
 function scheduler.checkpoint()
   check_cancel(scheduler.current())
+end
+
+--- Adds a source: a function that is called between two batches of ready
+--- tasks, runs the tasks whose waits are over and returns how many. While it
+--- finds some, the loop turns after a few batches only. It never waits; what it
+--- looks for must wake the loop.
+---
+--- Such a wait is a yield of the task's coroutine that costs no closures and
+--- that nothing ends early: for operations that own memory of the task. Who
+--- begins one calls scheduler.checkpoint before and after it, or knows from the
+--- host that there is no cancel to be raised (bindings/host/host.h).
+---@param poll fun(): integer
+function scheduler.add_source(poll)
+  sources[#sources + 1] = poll
+end
+
+function scheduler.remove_source(poll)
+  for i = #sources, 1, -1 do
+    if sources[i] == poll then table.remove(sources, i) end
+  end
 end
 
 local function park(t, abort)
@@ -172,6 +200,7 @@ end
 --- says on whose behalf; nil is for good.
 function scheduler.cancel(t, reason, scope)
   if t.ended then return end
+  if not t.cancels[1] then core.alert(1) end
   local entry = { reason = reason, scope = scope, shield = scope and scope.shield }
   table.insert(t.cancels, scope and #t.cancels + 1 or 1, entry)
   if t.abort and pending(t) then t.abort() end
@@ -179,65 +208,14 @@ end
 
 --- Takes back the cancels of a scope that is closed.
 function scheduler.uncancel(t, scope)
+  local was_cancelled = t.cancels[1] and not t.ended
   for i = #t.cancels, 1, -1 do
     if t.cancels[i].scope == scope then table.remove(t.cancels, i) end
   end
+  if was_cancelled and not t.cancels[1] then core.alert(-1) end
 end
 
---- Runs `fn(...)` so that its waits are not cancelled from outside, for at
---- most `seconds` (math.huge: for as long as it takes).
-function scheduler.shield_for(seconds, fn, ...)
-  local t = scheduler.current()
-  local outer = t.shield
-  local ns = seconds < 9e9 and math.ceil(seconds * NS) or math.maxinteger
-  local now_ns = loop.now_ns()
-  t.shield = {
-    seconds = seconds,
-    end_ns = ns < math.maxinteger - now_ns and now_ns + ns or math.maxinteger,
-  }
-  local function finish(ok, ...)
-    t.shield = outer
-    if not ok then error((...), 0) end
-    return ...
-  end
-  return finish(xpcall(fn, failure.capture, ...))
-end
-
---- The same, until the deadline of the clean-ups. Those of a task that is
---- cancelled share one deadline, and so do clean-ups inside clean-ups.
-function scheduler.shield(fn, ...)
-  local t = scheduler.current()
-  local now_ns = loop.now_ns()
-  local end_ns = now_ns + math.ceil(scheduler.cleanup_seconds * NS)
-  if t.cancels[1] then
-    t.unwind_end_ns = t.unwind_end_ns or end_ns
-    end_ns = t.unwind_end_ns
-  else
-    t.unwind_end_ns = nil
-  end
-  if t.shield then end_ns = math.min(end_ns, t.shield.end_ns) end
-  return scheduler.shield_for((end_ns - now_ns) / NS, fn, ...)
-end
-
---- Failures that did not become the error of the run because there was one
---- already, or because they happened in a clean-up. The host reports them and
---- ends with exit code 6 if nothing worse happened.
-scheduler.cleanup_failures = {}
-
---- Notes such a failure; at most 100 are kept.
----@param err any
----@param name? string of the task
-function scheduler.record(err, name)
-  local list = scheduler.cleanup_failures
-  if errors.is(err) and err.code == "EXIT" or #list >= 100 then return end
-  list[#list + 1] = { task = name or (current and current.name), error = err }
-end
-
---- Runs a clean-up: shielded, and recorded instead of raised when it fails.
-function scheduler.cleanup(fn, err)
-  local ok, problem = pcall(scheduler.shield, fn, err)
-  if not ok then scheduler.record(problem) end
-end
+require("storlua.shield").extend(scheduler)
 
 -- One batch of ready tasks, so that the loop turns between two batches even if
 -- tasks keep each other ready.
@@ -248,14 +226,25 @@ local function run_ready()
   end
 end
 
+local function poll_sources()
+  local found = 0
+  for i = 1, #sources do found = found + sources[i]() end
+  return found
+end
+
 -- Runs until `is_over()`; returns false if that can never be.
 local function drive(is_over)
+  local batches, idle, alive = 0, false, true
   repeat
     run_ready()
     if is_over() then return true end
-    local idle = ready.first > ready.last
-    local alive = loop.turn(idle)
-    scheduler.turns = scheduler.turns + 1
+    local found = poll_sources()
+    batches = found > 0 and (batches + 1) % TURN_EVERY or 0
+    if batches == 0 then
+      idle = found == 0 and ready.first > ready.last
+      alive = loop.turn(idle)
+      scheduler.turns = scheduler.turns + 1
+    end
   until not alive and idle and ready.first > ready.last
   return false
 end
@@ -268,7 +257,8 @@ end
 
 --- The task that runs now, or nil; does not raise.
 function scheduler.running()
-  return current
+  local co = core.task()
+  return co and live[co]
 end
 
 --- Runs `fn(...)` as the root task until it and all others have ended.
@@ -286,10 +276,10 @@ function scheduler.run(fn, ...)
     if not drive(root_ended) then return false, reason end
   end
   -- Tasks of scopes that nobody closed.
-  for t in pairs(scheduler.live) do
+  for _, t in pairs(live) do
     scheduler.cancel(t, errors.new { code = "CANCELLED", message = "the run has ended" })
   end
-  drive(function() return next(scheduler.live) == nil end)
+  drive(function() return next(live) == nil end)
   if root.failed then return false, root.error end
   return table.unpack(root.results, 1, root.results.n)
 end
