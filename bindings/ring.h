@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef STORLUA_BINDINGS_RING_H
+#define STORLUA_BINDINGS_RING_H
+
+/* What the files bindings/ring*.c share.  Slots count from 1 in Lua. */
+
+#include <lua.h>
+#include <uv.h>
+
+#include "bindings/host/host.h"
+#include "core/io/ring.h"
+
+struct l_ring {
+  struct sl_ring *ring; /* NULL when closed */
+  struct sl_host *host;
+  uv_poll_t *poll;      /* wakes the loop; its callback does nothing */
+  bool is_counted;      /* in the loop's in_flight */
+  lua_State *waiting[2 * SL_RING_SLOTS_MAX]; /* tasks, by slot */
+  lua_State *woken[2 * SL_RING_SLOTS_MAX];
+  unsigned done[2 * SL_RING_SLOTS_MAX];
+};
+
+/* The open ring at stack index 1; raises when it is closed. */
+struct sl_ring *l_check_ring(lua_State *L);
+
+/* operation, turner */
+extern const luaL_Reg l_ring_operation_methods[];
+/* fill, verify, get_u64, put_u64, get, put */
+extern const luaL_Reg l_ring_data_methods[];
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/io/ring.h"
+
+#include "core/io/engine.h"
+
+#ifdef STORLUA_HAVE_LIBURING
+
+#include <errno.h>
+#include <liburing.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+
+#include "core/base/buffer.h"
+#include "core/base/clock.h"
+
+struct slot {
+  uint64_t offset;
+  int64_t started_ns;
+  struct iovec vector; /* for the kernel when the arena is not registered */
+  int32_t result;
+  enum sl_ring_op op;
+  bool is_busy;
+};
+
+struct sl_ring {
+  struct io_uring uring;
+  struct sl_target target;
+  struct sl_buffer arena;
+  size_t record_bytes;
+  unsigned slots;
+  unsigned in_flight;
+  unsigned queued;        /* slots in `line` */
+  bool writes;
+  bool has_memory;
+  bool has_ring_fd;       /* looked up whether it can be registered */
+  int entry_fd;
+  unsigned char entry_flags;
+  unsigned *line;         /* slots that no system call has taken yet */
+  struct slot *table;     /* 2 * slots */
+  struct sl_histogram latency[SL_RING_OPS];
+};
+
+static const char *const op_names[SL_RING_OPS] = {"read", "write", "fsync"};
+
+/* Completions are delivered at our next system call instead of by an
+ * interrupt (Linux 5.19).  DEFER_TASKRUN would tie the ring to the thread
+ * that opens it. */
+static int open_uring(struct io_uring *uring, unsigned entries) {
+  int code = io_uring_queue_init(entries, uring, IORING_SETUP_COOP_TASKRUN);
+  if (code == -EINVAL) code = io_uring_queue_init(entries, uring, 0);
+  return code;
+}
+
+static void register_all(struct sl_ring *r) {
+  struct iovec memory = {r->arena.data, r->arena.size};
+  bool has_file =
+      io_uring_register_files(&r->uring, &r->target.fd, 1) == 0;
+  r->entry_fd = has_file ? 0 : r->target.fd;
+  r->entry_flags = has_file ? IOSQE_FIXED_FILE : 0;
+  r->has_memory = io_uring_register_buffers(&r->uring, &memory, 1) == 0;
+}
+
+static void free_ring(struct sl_ring *r) {
+  free(r->table);
+  free(r->line);
+  free(r);
+}
+
+static int open_parts(struct sl_ring *r, const struct sl_ring_spec *spec,
+                      struct sl_error *e) {
+  const char *path = spec->target.path;
+  int code = sl_target_open(&r->target, &spec->target, e);
+  if (code != 0) return code;
+  code = sl_target_check_alignment(&r->target, r->record_bytes, 0, e);
+  if (code == 0)
+    code = sl_buffer_init(&r->arena, r->record_bytes * r->slots, e);
+  if (code == 0) {
+    code = open_uring(&r->uring, 2 * r->slots);
+    if (code != 0) sl_error_set(e, code, "io_uring_setup", path, -1);
+  }
+  if (code != 0) {
+    sl_buffer_release(&r->arena);
+    sl_target_close(&r->target, NULL);
+    return code;
+  }
+  register_all(r);
+  return 0;
+}
+
+int sl_ring_open(struct sl_ring **ring, const struct sl_ring_spec *spec,
+                 struct sl_error *e) {
+  int code = sl_engine_probe("io_uring", e);
+  if (code != 0) return code;
+  struct sl_ring *r = calloc(1, sizeof(*r));
+  if (r) r->table = calloc(2 * spec->slots, sizeof(*r->table));
+  if (r) r->line = calloc(2 * spec->slots, sizeof(*r->line));
+  if (!r || !r->table || !r->line) {
+    if (r) free_ring(r);
+    return sl_error_set(e, -ENOMEM, "ring", spec->target.path, -1);
+  }
+  r->slots = spec->slots;
+  r->record_bytes = spec->record_bytes;
+  r->writes = spec->target.write;
+  for (int i = 0; i < SL_RING_OPS; i++) sl_histogram_init(&r->latency[i]);
+  code = open_parts(r, spec, e);
+  if (code != 0) {
+    free_ring(r);
+    return code;
+  }
+  *ring = r;
+  return 0;
+}
+
+int sl_ring_fd(const struct sl_ring *ring) { return ring->uring.ring_fd; }
+
+const struct sl_target *sl_ring_target(const struct sl_ring *ring) {
+  return &ring->target;
+}
+
+unsigned sl_ring_slots(const struct sl_ring *ring) { return ring->slots; }
+
+size_t sl_ring_record_bytes(const struct sl_ring *ring) {
+  return ring->record_bytes;
+}
+
+bool sl_ring_is_registered(const struct sl_ring *ring) {
+  return ring->has_memory;
+}
+
+unsigned char *sl_ring_data(struct sl_ring *ring, unsigned slot) {
+  if (slot >= ring->slots || ring->table[slot].is_busy) return NULL;
+  return ring->arena.data + slot * ring->record_bytes;
+}
+
+static void write_entry(struct sl_ring *r, struct io_uring_sqe *sqe,
+                        unsigned slot, unsigned bytes) {
+  struct slot *s = &r->table[slot];
+  if (s->op == SL_RING_FSYNC) {
+    io_uring_prep_fsync(sqe, r->entry_fd, 0);
+  } else {
+    unsigned char *data = r->arena.data + slot * r->record_bytes;
+    bool reads = s->op == SL_RING_READ;
+    if (r->has_memory && reads) {
+      io_uring_prep_read_fixed(sqe, r->entry_fd, data, bytes, s->offset, 0);
+    } else if (r->has_memory) {
+      io_uring_prep_write_fixed(sqe, r->entry_fd, data, bytes, s->offset, 0);
+    } else { /* with a vector: READ and WRITE came with Linux 5.6 only */
+      s->vector = (struct iovec){data, bytes};
+      if (reads) {
+        io_uring_prep_readv(sqe, r->entry_fd, &s->vector, 1, s->offset);
+      } else {
+        io_uring_prep_writev(sqe, r->entry_fd, &s->vector, 1, s->offset);
+      }
+    }
+  }
+  sqe->flags = r->entry_flags;
+  sqe->user_data = slot;
+}
+
+__attribute__((hot)) int sl_ring_queue(struct sl_ring *r, unsigned slot,
+                                       enum sl_ring_op op, uint64_t bytes,
+                                       uint64_t offset) {
+  bool flush = op == SL_RING_FSYNC;
+  if (slot >= 2 * r->slots || flush != (slot >= r->slots)) return -EINVAL;
+  if (r->table[slot].is_busy) return -EBUSY;
+  if (op != SL_RING_READ && !r->writes) return -EBADF;
+  if (!flush && (bytes == 0 || bytes > r->record_bytes ||
+                 offset > (uint64_t)INT64_MAX - bytes))
+    return -EINVAL;
+  struct io_uring_sqe *sqe = io_uring_get_sqe(&r->uring);
+  if (!sqe) return -EBUSY;
+  struct slot *s = &r->table[slot];
+  s->op = op;
+  s->offset = offset;
+  s->is_busy = true;
+  write_entry(r, sqe, slot, (unsigned)bytes);
+  r->line[r->queued++] = slot;
+  r->in_flight++;
+  return 0;
+}
+
+/* The clock is read once for all that go together. */
+static int submit(struct sl_ring *r) {
+  if (!r->has_ring_fd) { /* belongs to a thread: here it is the right one */
+    r->has_ring_fd = true;
+    io_uring_register_ring_fd(&r->uring);
+  }
+  int64_t now_ns = sl_monotonic_ns();
+  for (unsigned i = 0; i < r->queued; i++)
+    r->table[r->line[i]].started_ns = now_ns;
+  r->queued = 0;
+  while (io_uring_sq_ready(&r->uring)) {
+    int code = io_uring_submit(&r->uring);
+    if (code == -EINTR) continue;
+    if (code == 0 || code == -EAGAIN || code == -EBUSY) break;
+    if (code < 0) return code;
+  }
+  return 0;
+}
+
+__attribute__((hot)) int sl_ring_turn(struct sl_ring *r, unsigned *done,
+                                      unsigned max) {
+  if (io_uring_sq_ready(&r->uring)) {
+    int code = submit(r);
+    if (code < 0) return code;
+  }
+  struct io_uring_cqe *cqe;
+  unsigned head, count = 0;
+  int64_t now_ns = 0;
+  io_uring_for_each_cqe(&r->uring, head, cqe) {
+    if (count == max) break;
+    if (count == 0) now_ns = sl_monotonic_ns();
+    unsigned slot = (unsigned)cqe->user_data;
+    struct slot *s = &r->table[slot];
+    s->result = cqe->res;
+    s->is_busy = false;
+    if (cqe->res >= 0)
+      sl_histogram_add(&r->latency[s->op], now_ns - s->started_ns);
+    done[count++] = slot;
+  }
+  io_uring_cq_advance(&r->uring, count);
+  r->in_flight -= count;
+  return (int)count;
+}
+
+unsigned sl_ring_in_flight(const struct sl_ring *r) { return r->in_flight; }
+
+bool sl_ring_is_held_up(const struct sl_ring *r) {
+  return io_uring_sq_ready(&r->uring) > 0;
+}
+
+int64_t sl_ring_result(const struct sl_ring *r, unsigned slot,
+                       struct sl_error *e) {
+  const struct slot *s = &r->table[slot];
+  if (s->result >= 0) return s->result;
+  bool flush = s->op == SL_RING_FSYNC;
+  sl_error_set(e, s->result, op_names[s->op], r->target.path,
+               flush ? -1 : (int64_t)s->offset);
+  if (s->result == -EINVAL && r->target.is_direct)
+    sl_error_hint(e, "direct I/O here takes multiples of %u bytes",
+                  (unsigned)r->target.offset_align);
+  return s->result;
+}
+
+const struct sl_histogram *sl_ring_latency(const struct sl_ring *r,
+                                           enum sl_ring_op op) {
+  return &r->latency[op];
+}
+
+int sl_ring_close(struct sl_ring *r, struct sl_error *e) {
+  io_uring_queue_exit(&r->uring);
+  int code = sl_target_close(&r->target, e);
+  if (r->in_flight == 0) {
+    sl_buffer_release(&r->arena);
+    free_ring(r);
+  } /* else the kernel has the arena, and the vectors in the slots */
+  return code;
+}
+
+#endif

@@ -1,0 +1,195 @@
+-- SPDX-License-Identifier: MIT
+--- Every single I/O as a plain waiting call of a task, over io_uring: access
+--- patterns, dependencies between operations and reactions to latency are
+--- written in Lua. A queue depth of 64 is 64 tasks, each with its slot.
+
+local core = require("storlua.core.ring")
+local errors = require("storlua.errors")
+local job = require("storlua.job")
+local quantity = require("storlua.quantity")
+local scheduler = require("storlua.scheduler")
+local spec = require("storlua.workload_spec")
+
+local ring = {}
+
+local READ <const>, WRITE <const>, FSYNC <const> = 0, 1, 2
+local FIELDS <const> = { path = true, slots = true, record_bytes = true, write = true,
+                         direct = true, size_bytes = true, run_id = true, target_id = true }
+
+---@class storlua.Ring
+---@field path string
+---@field slots integer
+---@field record_bytes integer of a slot
+---@field size_bytes integer of the file or device when it was opened
+---@field read fun(self, slot: integer, offset: integer, bytes?: integer): integer reads into the
+--- slot and waits for it: record_bytes unless told less. Returns the bytes moved: less at the end
+--- of the file, 0 past it
+---@field write fun(self, slot: integer, offset: integer, bytes?: integer): integer writes from the
+--- slot and waits for it. Returns the bytes moved: less only where there is no more room
+local Ring = {}
+Ring.__index = Ring
+Ring.__name = "storlua.Ring"
+
+--- Waits until all that writes had moved before this call is on the medium,
+--- as fsync(2). Writes still under way are not part of it. As many flushes as
+--- there are slots may be under way.
+---@async
+function Ring:fsync()
+  local flushes = self.flushes
+  local slot = table.remove(flushes)
+  if not slot then error("ring:fsync: more flushes under way than slots", 2) end
+  local ok, err = pcall(self.flush, self, slot, 0)
+  flushes[#flushes + 1] = slot
+  if not ok then error(err, 0) end
+end
+
+--- Fills the slot with stamped data that belongs to `offset`.
+---@param slot integer
+---@param offset integer where it will be written; a multiple of 512
+---@param generation? integer 1 is the first, the default
+---@param bytes? integer a multiple of 512; default: record_bytes
+function Ring:fill(slot, offset, generation, bytes)
+  self.core:fill(slot, offset, generation or 1, bytes or self.record_bytes, self.run_id,
+    self.target_id)
+end
+
+--- Compares the slot, bit by bit, with what fill would have put there.
+---@param slot integer
+---@param offset integer
+---@param generation? integer
+---@param bytes? integer
+---@return boolean ok
+---@return table|nil damage the first bad sector: offset, damage ("stale", "zero", "flips", …),
+--- generation (found in it, if it has a header), bits that differ
+function Ring:verify(slot, offset, generation, bytes)
+  return self.core:verify(slot, offset, generation or 1, bytes or self.record_bytes, self.run_id,
+    self.target_id)
+end
+
+--- The slot as little-endian words of 8 bytes; index counts from 1.
+---@param slot integer
+---@param index integer
+---@return integer
+function Ring:get_u64(slot, index) return self.core:get_u64(slot, index) end
+
+---@param slot integer
+---@param index integer
+---@param value integer
+function Ring:put_u64(slot, index, value) self.core:put_u64(slot, index, value) end
+
+--- Bytes of the slot as a string; `first` counts from 1.
+---@param slot integer
+---@param first integer
+---@param count integer
+---@return string
+function Ring:get(slot, first, count) return self.core:get(slot, first, count) end
+
+---@param slot integer
+---@param first integer
+---@param text string
+function Ring:put(slot, first, text) self.core:put(slot, first, text) end
+
+--- Latency of the operations that succeeded, from the system call that handed
+--- them over until they were found done: the `latency` tables of events.
+---@return {read: table, write: table, fsync: table}
+function Ring:latency()
+  return { read = self.core:latency(READ), write = self.core:latency(WRITE),
+           fsync = self.core:latency(FSYNC) }
+end
+
+--- What a reader of the numbers must know: path, size_bytes, direct, ram,
+--- block, registered (the kernel has the slots pinned), kernel_workers
+--- (threads of the kernel that did what could not be done without waiting).
+---@return table
+function Ring:facts() return self.core:facts() end
+
+local function drain(self)
+  while self.core:in_flight() > 0 do
+    scheduler.await(function(resume)
+      self.on_idle = resume
+      return function() self.on_idle = nil end
+    end)
+  end
+  -- Tasks that were woken take their results first.
+  scheduler.await(function(resume) scheduler.soon(resume) end)
+end
+
+--- Waits for what is under way, then closes. An operation that does not come
+--- back within the time of a clean-up is left to the kernel with the memory.
+---@async
+function Ring:close()
+  if self.is_closed then return end
+  self.is_closed = true
+  scheduler.cleanup(function()
+    local ok, err = pcall(drain, self)
+    scheduler.remove_source(self.source)
+    errors.check(job.wait(self.core:close()))
+    if not ok then error(err, 0) end
+  end)
+end
+
+Ring.__close = Ring.close
+
+-- Runs the tasks whose operations are done.
+local function source_of(self)
+  local turn = self.core:turner(scheduler.ended)
+  return function()
+    local count, held_up = turn()
+    local on_idle = self.on_idle
+    if on_idle and self.core:in_flight() == 0 then
+      self.on_idle = nil
+      on_idle()
+    end
+    return held_up and count + 1 or count
+  end
+end
+
+local function raise(...) error(errors.from_core(...), 0) end
+
+local function refuse(format, ...) error("ring.open: " .. format:format(...), 3) end
+
+local function size(value, name)
+  local bytes = type(value) == "string" and quantity.size(value) or value
+  if math.type(bytes) ~= "integer" or bytes < 0 then
+    refuse("%s must be a size, not %s", name, tostring(value))
+  end
+  return bytes
+end
+
+--- Opens a file or device for I/O by tasks. Declare it with <close>. A block
+--- device to be written must have been granted by storlua.gate; a file to be
+--- written is created if it is not there. Fails where the kernel has no
+--- io_uring, and names the engines of storlua.workload that it has.
+---@async
+---@param options {path: string, record_bytes: integer|string, slots?: integer, write?: boolean,
+--- direct?: boolean, size_bytes?: integer|string, run_id?: integer, target_id?: integer}
+---@return storlua.Ring
+function ring.open(options)
+  for key in pairs(options) do
+    if not FIELDS[key] then refuse("there is no option '%s'", tostring(key)) end
+  end
+  local slots = options.slots or 64
+  local record_bytes = size(options.record_bytes, "record_bytes")
+  local opened = errors.check(job.wait(core.open(options.path, slots, record_bytes,
+    options.write or false, options.direct or false, size(options.size_bytes or 0, "size_bytes"))))
+  local self = setmetatable({
+    path = options.path, slots = slots, record_bytes = record_bytes, core = opened,
+    size_bytes = opened:facts().size_bytes, is_closed = false, flushes = {},
+    run_id = options.run_id or spec.run.run_id, target_id = options.target_id or 0,
+  }, Ring)
+  self.read = opened:operation(READ, scheduler.checkpoint, raise)
+  self.write = opened:operation(WRITE, scheduler.checkpoint, raise)
+  self.flush = opened:operation(FSYNC, scheduler.checkpoint, raise)
+  for slot = slots + 1, 2 * slots do table.insert(self.flushes, slot) end
+  self.source = source_of(self)
+  scheduler.add_source(self.source)
+  return self
+end
+
+--- ring.open that returns nil and the error when it fails.
+---@return storlua.Ring|nil, storlua.Error|nil
+function ring.try_open(options)
+  return errors.try(ring.open, options)
+end
+
+return ring
