@@ -135,6 +135,7 @@ local function announce(t, job, opt)
     lat_percentiles = job.lat_percentiles or false, iodepth = job.iodepth, engine = job.engine,
     clat_percentiles = job.clat_percentiles ~= false, bins = opt.bins or false,
     operation = job.operation, order = job.order, record_bytes = job.block_bytes,
+    least_bytes = job.least_bytes,
   })
   if job.capped then t:note("fio." .. job.case_id, job.capped) end
   for name, why in pairs(job.without_effect) do

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Jobs of fio, checked against each other, and as workloads.
 
+local random = require("storlua.fio_random")
 local words = require("storlua.fio_words")
 local workload = require("storlua.workload")
 local workload_spec = require("storlua.workload_spec")
@@ -73,6 +74,7 @@ local function check(job, opt)
   if job.buffered ~= nil then job.direct = not job.buffered end
   check_engine(job)
   check_verify(job)
+  random.check(job)
   if job.time_based and not job.runtime then
     words.usage("job %s: time_based needs runtime=", job.name)
   end
@@ -179,13 +181,15 @@ function fio_job.spec(job, offset, size, is_device, seed)
     limit_bytes = not job.time_based and bytes or nil, ramp_seconds = job.ramp,
     rate_bytes_s = job.rate, rate_operations_s = job.rate_iops,
     limit_latency_seconds = job.max_latency, continue_on_error = job.continue_on_error,
-    stamp = writes and job.block_bytes % 512 == 0 and offset % 512 == 0
-      and job.engine ~= "null" or nil,
+    size_mix = job.size_mix,
+    stamp = writes and (job.least_bytes or job.block_bytes) % 512 == 0 and offset % 512 == 0
+      and job.engine ~= "null" and not job.distribution or nil,
     cold = reads and not writes and not job.direct and job.invalidate ~= false
       and job.engine ~= "null" and "drop" or nil,
     read_percent = job.operation == "mixed"
       and (job.mix_read or 100 - (job.mix_write or 50)) or nil,
   }
+  for field, value in pairs(job.distribution or {}) do spec[field] = value end
   if writes and not is_device and job.engine ~= "null" then spec.size_bytes = offset + size end
   return spec
 end

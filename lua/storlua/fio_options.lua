@@ -2,6 +2,7 @@
 --- fio's options: those that are taken, with what they mean here; those that
 --- change nothing here, with the reason; and why the others are not taken.
 
+local random = require("storlua.fio_random")
 local words = require("storlua.fio_words")
 
 local options = {}
@@ -34,11 +35,6 @@ end
 
 local function positive(name, text) return words.count(name, text, 1) end
 
-local function distribution(name, text)
-  if text == "random" then return "random" end
-  words.usage("%s=%s: only random is offered; each block is visited once", name, text)
-end
-
 -- name → {key, read}; without read it is a switch.
 local TAKEN = {
   name = { "name", text_of }, filename = { "path", text_of }, directory = { "directory", text_of },
@@ -67,7 +63,8 @@ local TAKEN = {
     return words.choice(name, text, { none = false, read = true, write = true, io = true,
                                       all = true, ["0"] = false, ["1"] = true })
   end },
-  randseed = { "randseed", words.count }, random_distribution = { "distribution", distribution },
+  randseed = { "randseed", words.count }, bssplit = { "size_mix", random.sizes },
+  random_distribution = { "distribution", random.distribution },
   unlink = { "unlink" }, overwrite = { "file_overwrite" }, description = { "description", text_of },
 }
 
@@ -102,7 +99,7 @@ local WITHOUT_EFFECT = {
 
 local REASONS = {
   allow_mounted_write = "the safety gate decides; it has no switch",
-  bssplit = "one block size for a job", bsrange = "one block size for a job",
+  bsrange = "one block size for a job",
   thinktime = "pace with rate=", exec_prerun = "a script of your own can run commands",
   exec_postrun = "a script of your own can run commands", ioscheduler = "settings of the "
     .. "device are left alone", cpus_allowed = "use taskset", rw_sequencer = "not offered",

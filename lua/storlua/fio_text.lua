@@ -183,10 +183,11 @@ function fio_text.lines(results)
   local lines = {}
   local function add(line) lines[#lines + 1] = line end
   for _, job in ipairs(results.jobs) do
+    local most = job.said.record_bytes
+    local least = job.said.least_bytes or most
     add(("%s: (g=%d): rw=%s, bs=(R) %dB-%dB, (W) %dB-%dB, ioengine=%s, iodepth=%d"):format(job.name,
-      job.group, job.said.options.rw or job.said.options.readwrite or "read", job.said.record_bytes,
-      job.said.record_bytes, job.said.record_bytes, job.said.record_bytes, job.said.engine,
-      job.said.iodepth))
+      job.group, job.said.options.rw or job.said.options.readwrite or "read", least, most, least,
+      most, job.said.engine, job.said.iodepth))
   end
   add(("storlua-%s"):format(results.version or "?"))
   add("")

@@ -204,4 +204,18 @@ function suite.test_limits_and_usage()
   lu.assertNil(io.open(place.path .. "/y"))
 end
 
+function suite.test_distributions_and_sizes_run()
+  local place <close> = disk.directory()
+  local result = fio(place, { "--name=hot", "--filename=f", "--size=4m", "--rw=randrw", "--bs=4k",
+    "--random_distribution=zipf:1.1", "--number_ios=500", "--time_based", "--runtime=60s",
+    "--name=mixed", "--filename=f", "--size=4m", "--rw=randread", "--bssplit=4k/60:64k/40",
+    "--stonewall" })
+  local by_id = assert_passed(result)
+  local hot, mixed = by_id.hot, by_id.mixed
+  lu.assertEquals(hot.result.read.operations + hot.result.write.operations, 500)
+  lu.assertEquals(hot.spec.distribution, "zipf")
+  lu.assertTrue(mixed.result.read.bytes > 3 << 20 and mixed.result.read.bytes <= 4 << 20)
+  lu.assertStrContains(result.stdout, "mixed: (g=1): rw=randread, bs=(R) 4096B-65536B")
+end
+
 return suite

@@ -76,12 +76,37 @@ function suite.test_shares_and_limits()
   lu.assertStrContains(err.message, "less than one block of 4096")
 end
 
+function suite.test_distributions_and_sizes()
+  local function first(line)
+    return spec_of(parse("--name=a --filename=/dev/x " .. line).jobs[1])
+  end
+  local spec = first("--rw=randwrite --bs=4k --random_distribution=zipf:0.9 --iodepth=16")
+  lu.assertEquals({ spec.distribution, spec.zipf_theta, spec.order, spec.stamp },
+    { "zipf", 0.9, "random" })
+  spec = first("--rw=randread --bs=4k --random_distribution=normal:20")
+  lu.assertEquals({ spec.distribution, spec.normal_percent }, { "normal", 20 })
+  spec = first("--rw=randread --bs=4k --random_distribution=zoned:60/10:40/90")
+  lu.assertEquals(spec.zones, { { visit_percent = 60, range_percent = 10 },
+    { visit_percent = 40, range_percent = 90 } })
+  spec = first("--rw=randread --bssplit=4k/50:64k/:16k")
+  lu.assertEquals({ spec.record_bytes, spec.distribution, #spec.size_mix }, { 65536, nil, 3 })
+  lu.assertEquals(spec.size_mix[2], { record_bytes = 65536, percent = 25 })
+  lu.assertEquals(first("--rw=randread --random_distribution=random").distribution, nil)
+end
+
 function suite.test_what_is_not_taken_is_named()
   for line, text in pairs {
     [""] = "no job",
     ["--rw=read --bs=4k"] = "--name= is missing",
-    ["--name=a --bssplit=4k/50:8k/50"] = "bssplit is not taken: one block size",
-    ["--name=a --random_distribution=zipf:1.2"] = "only random",
+    ["--name=a --rw=randread --bssplit=4k/50:8k/49"] = "the percents are 99",
+    ["--name=a --rw=randread --bssplit=4k/50:6k/50"] = "4096 does not divide",
+    ["--name=a --rw=randread --bssplit=4k/x"] = "SIZE/PERCENT",
+    ["--name=a --bssplit=4k/50:8k/50"] = "needs a random rw",
+    ["--name=a --rw=randwrite --verify=md5 --bssplit=4k/50:8k/50"] = "exclude each other",
+    ["--name=a --rw=read --random_distribution=zipf:1.2"] = "needs a random rw",
+    ["--name=a --rw=randread --random_distribution=zipf:x"] = "'x' is no number",
+    ["--name=a --rw=randread --random_distribution=pareto:0.2"] = "are offered",
+    ["--name=a --rw=randread --random_distribution=zoned:60/10:30/90"] = "are 90, not 100",
     ["--name=a --rw=randtrim"] = "nothing is trimmed",
     ["--name=a --rw=raedwrite"] = "it can be",
     ["--name=a --blocksiez=4k"] = "blocksiez is not taken",
