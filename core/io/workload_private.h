@@ -130,8 +130,9 @@ static inline void sl_run_end(struct sl_run *run, enum sl_end end) {
 int sl_run_plan(struct sl_run *run, struct sl_error *e);
 /* Visits from now on until the workload ends by itself. */
 uint64_t sl_run_visit_end(const struct sl_run *run);
-/* What a visit of a mixed workload, or of one that trims, does.  A pure function, so that a resumed
- * or verifying run can tell what an earlier visit did. */
+/* What a visit of a mixed workload, or of one that trims, does.  A pure
+ * function, so that a resumed or verifying run can tell what an earlier visit
+ * did. */
 enum sl_op sl_run_mixed_op(const struct sl_workload_spec *spec,
                            uint64_t visit);
 
@@ -148,8 +149,8 @@ int sl_spec_check_varied(const struct sl_workload_spec *spec,
                          struct sl_error *e);
 
 /* workload_check.c */
-int sl_spec_refuse(const struct sl_workload_spec *spec, struct sl_error *e,
-                   const char *format, ...)
+int sl_refuse(const struct sl_workload_spec *spec, struct sl_error *e,
+              const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* workload_trim.c: reads back what was trimmed. */

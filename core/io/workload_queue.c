@@ -126,8 +126,8 @@ static inline void free_slot(struct sl_run *run, struct sl_queue *q,
 }
 
 /* A record that is done as far as it goes. */
-static inline void finish(struct sl_run *run, struct sl_queue *q, struct sl_slot *slot,
-                   int code) {
+static inline void finish(struct sl_run *run, struct sl_queue *q,
+                          struct sl_slot *slot, int code) {
   struct sl_step *step = &slot->step;
   if (MOSTLY(step->moved)) {
     /* What began in the ramp does not count when it ends after it. */
