@@ -39,8 +39,9 @@ end
 
 local function read_tables(source)
   local tables = {}
-  for name, body in source:gmatch("luaL_Reg (%w+)%[%] = (%b{})") do
-    local entries = {}
+  for name, body in source:gmatch("luaL_Reg ([%w_]+)%[%] = (%b{})") do
+    name = name:match("_(methods)$") or name -- those of the module's other files
+    local entries = tables[name] or {}
     for key, c_name in body:gmatch('{%s*"([%w_]+)",%s*([%w_]+)%s*}') do
       if not key:find("^__") then entries[#entries + 1] = { name = key, c_name = c_name } end
     end
@@ -89,6 +90,7 @@ local function definition(module, source)
     write_function(out, module, ".", entry, comments)
   end
   local class = source:match("luaL_newmetatable%(L, ([%u_]+)%)")
+    or source:match("l_new_class%(L, ([%u_]+),")
   if class and tables.methods and tables.methods[1] then
     out[#out + 1] = ""
     out[#out + 1] = "---@class " .. source:match("#define " .. class .. ' "([%w._]+)"')
@@ -108,6 +110,11 @@ for _, file in ipairs(fs.list(root .. "/bindings")) do
   local module = file:match("^([%w_]+)%.c$")
   local source = module and fs.read(root .. "/bindings/" .. file)
   if source and source:find("int luaopen_storlua_core_" .. module .. "(", 1, true) then
+    for _, other in ipairs(fs.list(root .. "/bindings")) do
+      if other:find("^" .. module .. "_[%w_]+%.c$") then
+        source = source .. fs.read(root .. "/bindings/" .. other)
+      end
+    end
     fs.write_atomic(out_dir .. "/" .. module .. ".lua", definition(module, source))
     written[module .. ".lua"] = true
   end

@@ -7,6 +7,10 @@ local host = {}
 --- abandoned_jobs() -> how many given-up jobs have not come back
 function host.abandoned_jobs() end
 
+--- alert(change): counts cancelled tasks and shields, see host.h
+---@param change any
+function host.alert(change) end
+
 --- on(event, fn): "stop", "stall", "interrupt", "failure"; see host.h
 ---@param event string
 ---@param fn function
@@ -21,11 +25,19 @@ function host.resume(co, ...) end
 ---@param number integer
 function host.signal_name(number) end
 
+--- step(co) -> nothing: it waits | true: it has ended | false, error Runs a task up to its next
+--- wait.
+---@param co thread
+function host.step(co) end
+
 --- stopped_by() -> number, name of the signal that asked to stop; 0 for none
 function host.stopped_by() end
 
 --- supervisor() -> process id, 0 without one
 function host.supervisor() end
+
+--- task() -> coroutine of the task that runs now, or nil
+function host.task() end
 
 --- wrap(fn) -> function; as coroutine.wrap
 ---@param fn function

@@ -1,0 +1,56 @@
+-- SPDX-License-Identifier: MIT
+---@meta storlua.core.ring
+--- Private to the library. Written by tools/meta.lua from bindings/ring.c.
+
+local ring = {}
+
+--- open(path, slots, record_bytes, write, direct, size_bytes) -> job -> ring
+---@param path string
+---@param slots any
+---@param record_bytes integer
+---@param write any
+---@param direct any
+---@param size_bytes integer
+function ring.open(path, slots, record_bytes, write, direct, size_bytes) end
+
+---@class storlua.ring
+local methods = {}
+
+--- ring:close() -> job -> true
+function methods:close() end
+
+--- ring:facts() -> {path, size_bytes, direct, ram, block, registered, kernel_workers}
+function methods:facts() end
+
+--- ring:fill(slot, offset, generation, bytes, run, target)
+function methods:fill() end
+
+--- ring:get(slot, first, count) -> string
+function methods:get() end
+
+--- ring:get_u64(slot, index) -> integer; index counts words of 8 bytes from 1
+function methods:get_u64() end
+
+--- ring:in_flight() -> operations
+function methods:in_flight() end
+
+--- ring:latency(op) -> table; 0 read, 1 write, 2 fsync
+function methods:latency() end
+
+--- ring:operation(op, checkpoint, raise) -> operate; 0 read, 1 write, 2 fsync checkpoint() raises
+--- if the task was cancelled; raise(message, code, fields) raises an error of the library.
+function methods:operation() end
+
+--- ring:put(slot, first, string)
+function methods:put() end
+
+--- ring:put_u64(slot, index, value)
+function methods:put_u64() end
+
+--- ring:turner(ended) -> turn
+function methods:turner() end
+
+--- ring:verify(the same) -> true | false, {offset, damage, generation?, bits?}
+function methods:verify() end
+
+return ring
