@@ -66,6 +66,7 @@ local function plan(opt, here, ram, disk)
     { ids = { "T6" }, cost = function() return costs.instructions(with(base, small(ram))) end },
     queued({ "T10" }, 16, false), queued({ "T11" }, 64, false),
     queued({ "T12" }, 1, true), queued({ "T13" }, 16, true), queued({ "T13" }, 64, true),
+    { ids = { "T14" }, case = timed(queue_cases.tasks, with(disk, { depth = 16 })) },
     { ids = { "T15", "T17" },
       case = timed(cases.write_verify, with(ram, { record_bytes = 4096 })) },
     { ids = { "T16" }, case = timed(cases.write_verify, with(ram, { record_bytes = MIB })) },

@@ -2,7 +2,10 @@
 --- What `tools/bench io` compares of the queued engines: 4 KiB random reads
 --- through io_uring against fio as people run it and as fio can do it.
 
+local loop = require("storlua.core.loop")
 local peers = require("peers")
+local ring = require("storlua.ring")
+local task = require("storlua.task")
 local workload = require("storlua.workload")
 
 local cases = {}
@@ -35,6 +38,32 @@ local function fio(c, extra)
   end
 end
 
+-- One task a slot; each decides its own next offset.
+local function tasks(c)
+  return function(round)
+    local r <close> = ring.open { path = c.path, record_bytes = 4096, slots = c.depth }
+    local records = r.size_bytes // 4096
+    local start_ns = loop.monotonic_ns()
+    local stop_ns, operations = start_ns + c.seconds * 1e9 // 1 | 0, 0
+    local scope <close> = task.scope()
+    for slot = 1, c.depth do
+      scope:spawn("reader " .. slot, function()
+        local x, count = round * 7919 + slot, 0
+        repeat
+          for _ = 1, 64 do -- a clock read for each would be a part of the I/O
+            x = x * 6364136223846793005 + 1442695040888963407
+            r:read(slot, (x >> 33) % records * 4096)
+          end
+          count = count + 64
+        until loop.monotonic_ns() >= stop_ns
+        operations = operations + count
+      end)
+    end
+    scope:join()
+    return operations / (loop.monotonic_ns() - start_ns) * 1e9
+  end
+end
+
 --- `c.depth` and `c.direct` say which of them.
 function cases.random_queued(c)
   local id, over_fio, over_batch = table.unpack(TARGETS[c.direct and "direct" or "cached"][c.depth])
@@ -61,6 +90,21 @@ function cases.random_queued(c)
     table.insert(case.comparisons, { id = id, a = "storlua io_uring", b = "storlua psync",
       least = over_fio, note = "the device decides" })
   end
+  return case
+end
+
+--- T14: each I/O a waiting call of a Lua task, against our own C and fio.
+function cases.tasks(c)
+  local case = cases.random_queued(c)
+  case.title = ("4 KiB random reads, depth %d, each a call of a Lua task, cached file on %s, "
+    .. "reads/s"):format(c.depth, c.where)
+  table.insert(case.variants, 1, { name = "storlua.ring", run = tasks(c) })
+  case.comparisons = {
+    { id = "T14", a = "storlua.ring", b = "storlua io_uring", least = 0.88 },
+    { id = "T14", a = "storlua.ring", b = "fio io_uring", least = 2.2 },
+    { id = "T14", a = "storlua.ring", b = "fio batched", least = 1.0,
+      note = "fixedbufs, registerfiles, whole batches" },
+  }
   return case
 end
 
