@@ -1,0 +1,94 @@
+#!/usr/bin/env storlua
+-- SPDX-License-Identifier: MIT
+--- Replays a trace of I/O at its own times: one operation a line,
+---   <seconds> <read|write|fsync> <offset> <bytes>
+--- What comes late because all slots are in use is counted, not hidden: the
+--- latency of an operation begins when the trace wanted it.
+
+local histogram = require("storlua.histogram")
+local loop = require("storlua.core.loop")
+local ring = require("storlua.ring")
+local storlua = require("storlua")
+local task = require("storlua.task")
+
+local LINE <const> = "^%s*(%d+%.?%d*)%s+(%a+)%s*(%d*)%s*(%d*)%s*$"
+
+-- The operations of the trace, and the bytes that they reach and take at most.
+local function parse(path)
+  local file <close> = io.open(path) or storlua.usage("cannot read the trace " .. path)
+  local list, size_bytes, record_bytes, line_number = {}, 512, 512, 0
+  for line in file:lines() do
+    line_number = line_number + 1
+    local seconds, op, offset, bytes = line:match(LINE)
+    if line:match("^%s*[^#%s]") then
+      local entry = { at_ns = seconds and (tonumber(seconds) * 1e9 // 1 | 0), op = op,
+                      offset = math.tointeger(tonumber(offset)) or 0,
+                      bytes = math.tointeger(tonumber(bytes)) or 0 }
+      local known = op == "fsync" or (op == "read" or op == "write") and entry.bytes > 0
+      if not known then
+        storlua.usage(("%s:%d: not '<seconds> <read|write|fsync> <offset> <bytes>'"):format(path,
+          line_number))
+      end
+      list[#list + 1] = entry
+      size_bytes = math.max(size_bytes, entry.offset + entry.bytes)
+      record_bytes = math.max(record_bytes, entry.bytes)
+    end
+  end
+  if #list == 0 then storlua.usage(path .. ": the trace is empty") end
+  return list, size_bytes, record_bytes
+end
+
+-- One operation; returns whether all of it was moved.
+local function perform(r, slot, entry)
+  if entry.op == "fsync" then
+    r:fsync()
+    return true
+  end
+  return r[entry.op](r, slot, entry.offset, entry.bytes) == entry.bytes
+end
+
+return storlua.procedure {
+  summary = "Replay a trace of I/O at its own times and say what came late.",
+  options = {
+    { name = "trace", type = "string", required = true, positional = true,
+      help = "the trace: seconds, read|write|fsync, offset, bytes" },
+    { name = "file", type = "string", default = "storlua.replay", help = "what it runs on" },
+    { name = "slots", type = "count", default = 32, max = 1024, help = "operations at once" },
+    { name = "late", type = "duration", default = "10ms", help = "begun so much later is late" },
+  },
+  cases = { "replay.complete", "replay.on_time" },
+  run = function(t, opt)
+    local list, size_bytes, record_bytes = parse(opt.trace)
+    local _ <close> = t:scratch_file(opt.file)
+    t:measure("layout", { path = opt.file, operation = "write", size_bytes = size_bytes,
+      record_bytes = 65536, flush = "end", stamp = true })
+    local r <close> = ring.open { path = opt.file, record_bytes = record_bytes, write = true,
+      slots = opt.slots }
+    local latency, next_entry, short, late = histogram.new(), 1, 0, 0
+    local start_ns, late_ns = loop.now_ns(), opt.late * 1e9 // 1 | 0
+    local scope <close> = task.scope()
+    for slot = 1, opt.slots do
+      scope:spawn("player " .. slot, function()
+        while list[next_entry] do
+          local entry = list[next_entry]
+          next_entry = next_entry + 1
+          local due_ns = start_ns + entry.at_ns
+          local wait_ns = due_ns - loop.now_ns()
+          if wait_ns > 0 then task.sleep(wait_ns / 1e9) end
+          if loop.now_ns() - due_ns > late_ns then late = late + 1 end
+          if not perform(r, slot, entry) then short = short + 1 end
+          latency:add(loop.now_ns() - due_ns)
+        end
+      end)
+    end
+    scope:join()
+    local all = latency:summary()
+    t:check("replay.complete", all.count == #list and short == 0, "%d of %d, %d short", all.count,
+      #list, short)
+    t:check("replay.on_time", late == 0, "%d of %d operations began late", late, #list)
+    t:sample("replay.p50_ns", all.p50_ns, "ns")
+    t:sample("replay.p99_ns", all.p99_ns, "ns")
+    print(("%d operations, %d late; from the trace's time to the end: p50 %.2f ms, p99 %.2f ms")
+      :format(#list, late, all.p50_ns / 1e6, all.p99_ns / 1e6))
+  end,
+}
