@@ -96,11 +96,11 @@ function suite.test_a_reboot_is_found()
   local place <close> = disk.file_system("ext4")
   local folder <close> = fs.temp_dir()
   local run_dir = folder.path .. "/run"
-  local run <close> = cli_run.start { "--output", run_dir, "emmc_performance.lua", "-d", "60",
+  local started <close> = cli_run.start { "--output", run_dir, "emmc_performance.lua", "-d", "60",
     "-o", place.path .. "/o", "--loops", "2", "--largest", "16k", cwd = folder.path }
-  run:wait_event(run_dir, function(e) return e.kind == "round" and e.phase == "end" end, 60)
-  process.run { "sh", "-c", "kill -9 $(pgrep -g " .. run.child.pid .. ")" }
-  run:finish()
+  started:wait_event(run_dir, function(e) return e.kind == "round" and e.phase == "end" end, 60)
+  process.run { "sh", "-c", "kill -9 $(pgrep -g " .. started.child.pid .. ")" }
+  started:finish()
   -- what the log of a machine looks like that was started anew since
   local text = fs.read(run_dir .. "/events.jsonl")
   local boot_id = text:match("\"boot_id\":\"([^\"]+)\"")
