@@ -11,7 +11,7 @@ local soak_run = {}
 
 local function argv(place, log, extra)
   local list = { "soak.lua", "--dir", place, "--output", log.path .. "/run",
-    "--size", "4M", "--record", "256k" }
+    "--size", "4M", "--record", "256k", "--rewrite", "100" }
   for name, value in pairs(extra) do
     if type(name) == "string" then list[name] = value end
   end

@@ -8,132 +8,134 @@
 --- Whoever resumes can tell from them which generations are legal: the one that
 --- was promised, and the one that was under way.
 
-local device = require("storlua.device")
-local fs = require("storlua.fs")
-local limits = require("storlua.memory.limits")
-
 local soak = {}
 
 ---@class storlua.SoakPlan
 ---@field path string the test file
+---@field target_id integer part of every stamp: tells the files of a run apart
+---@field prefix string before each case id: empty unless there are several files
 ---@field size_bytes integer
 ---@field record_bytes integer of sequential passes
 ---@field random_bytes integer of random passes
+---@field part_bytes integer how much a random pass rewrites
+---@field read_percent integer share of reads in a random pass that writes
 ---@field direct boolean
 ---@field engine string
 ---@field generation integer newest generation that was begun
----@field flushed_generation integer newest one that is on the medium
----@field seconds number how long in all
----@field write_limit_bytes? integer over all parts of the run
----@field cut? table what a pass that was cut by the time left: bytes (rewritten),
---- generation_min (of the rest, 0: never written)
+---@field base integer generation of the whole file on the medium, 0 for none
+---@field area? storlua.SoakArea what was rewritten since
+---@field write_limit_bytes? integer over all files and parts of the run
+---@field is_cut? boolean the time ended a pass before its end
 ---@field is_verified? boolean the whole file was, at least once
 ---@field keep? fun(reason: string) makes the file stay when the run ends
 
-soak.TARGET_ID = 1 -- one file per soak; part of every stamp
+---@class storlua.SoakArea
+---@field offset integer
+---@field bytes integer
+---@field generation integer
+---@field written_bytes integer less than bytes: which sectors is not known
 
---- Makes the plan of a soak from its options.
----@param fields table path, size_bytes, record_bytes, random_bytes, direct, engine
+--- Makes the plan of one file from its fields.
+---@param fields table path, target_id, prefix, size_bytes, record_bytes, …
 ---@return storlua.SoakPlan
 function soak.plan(fields)
-  fields.generation = 0
-  fields.flushed_generation = 0
+  fields.generation, fields.base = 0, 0
   return fields
 end
 
--- For files that lie in memory: half of what is free stays so, and never less
--- than what limits.read() keeps for others.
-local function memory_room_bytes()
-  local l = limits.read()
-  return math.min(l.free_bytes // 2, l.room_bytes)
-end
-
---- How large a new file may become in a directory.
----@async
----@param dir string
----@return table bytes, limit (in words), in_memory
-function soak.room(dir)
-  local mount = device.of_path(dir).mount
-  local in_memory = mount ~= nil and (mount.type == "tmpfs" or mount.type == "ramfs")
-  local room = {
-    bytes = fs.space(dir).available_bytes, limit = "free space", in_memory = in_memory,
-  }
-  local memory_bytes = in_memory and memory_room_bytes()
-  -- ramfs reports no size at all: there the memory is the only limit.
-  if memory_bytes and (memory_bytes < room.bytes or mount.type == "ramfs") then
-    room.bytes, room.limit = memory_bytes, "half of the free memory"
+-- What a pass goes over: everything, or a part that moves from pass to pass.
+local function range_of(plan, pass)
+  if not pass.part or plan.part_bytes >= plan.size_bytes then
+    return { offset = 0, bytes = plan.size_bytes }
   end
-  return room
+  local places = (plan.size_bytes - plan.part_bytes) // plan.random_bytes + 1
+  local place = (plan.seed * 31 + plan.generation * 0x9E3779B97F4A7C15) >> 1
+  return { offset = place % places * plan.random_bytes, bytes = plan.part_bytes }
 end
 
 local function workload_spec(plan, pass, generation)
-  local reads = pass.operation == "read"
   local null = plan.engine == "null"
   return {
     path = not null and plan.path or nil,
     engine = plan.engine,
-    operation = pass.operation,
     order = pass.order,
     seed = plan.seed + generation,
     record_bytes = pass.order == "random" and plan.random_bytes or plan.record_bytes,
-    size_bytes = not reads and plan.size_bytes or nil,
     range_bytes = plan.size_bytes,
     direct = plan.direct,
-    flush = reads and "none" or "end",
-    stamp = not reads,
-    verify = reads and not null,
-    cold = reads and not plan.direct and not null and "drop" or nil,
     generation = generation,
-    target_id = soak.TARGET_ID,
+    target_id = plan.target_id,
     rate_bytes_s = plan.rate_bytes_s,
     virtual_op_ns = null and 1000000 or nil,
   }
 end
 
-local function ledger(plan, generation)
-  return {
-    target = plan.path, generation = generation,
-    range_offset = 0, range_bytes = plan.size_bytes,
-  }
+local function write_spec(plan, pass, range, generation, seconds)
+  local spec = workload_spec(plan, pass, generation)
+  local reads = pass.part and plan.read_percent > 0 and plan.base > 0
+  spec.operation = reads and "mixed" or "write"
+  spec.read_percent = reads and plan.read_percent or nil
+  spec.stamp, spec.flush = true, "end"
+  spec.size_bytes = plan.size_bytes
+  spec.range_offset, spec.range_bytes = range.offset, range.bytes
+  if reads and plan.engine ~= "null" then
+    spec.verify = true
+    spec.legal = { { offset = range.offset, length = range.bytes,
+                     generation_min = plan.base, generation_max = generation } }
+  end
+  if seconds then
+    spec.limit_records = (range.bytes - 1) // spec.record_bytes + 1 -- one pass
+    spec.limit_seconds = math.max(seconds, 0.001)
+  end
+  return spec
 end
 
---- Writes the whole file once and flushes it; past `seconds` it stops, and
---- plan.cut says how far it came.
+local function ledger(plan, range, generation)
+  return { target = plan.path, generation = generation,
+           range_offset = range.offset, range_bytes = range.bytes }
+end
+
+--- Writes the range of a pass once and flushes it; past `seconds` it stops, and
+--- plan.is_cut says so.
 ---@async
 ---@param t storlua.Run
 ---@param plan storlua.SoakPlan
----@param pass table id, order
+---@param pass table id, order, part
 ---@param labels table
 ---@param seconds? number
----@return table result of the workload
 function soak.write(t, plan, pass, labels, seconds)
-  local generation = plan.generation + 1
+  local range, generation = range_of(plan, pass), plan.generation + 1
   plan.generation = generation
-  t:event("writing", ledger(plan, generation))
-  local spec = workload_spec(plan, pass, generation)
-  if seconds then
-    spec.limit_records = (plan.size_bytes - 1) // spec.record_bytes + 1 -- one pass
-    spec.limit_seconds = math.max(seconds, 0.001)
-  end
-  local result = t:measure(pass.id, spec, { labels = labels })
+  t:event("writing", ledger(plan, range, generation))
+  local id = plan.prefix .. pass.id
+  local result = t:measure(id, write_spec(plan, pass, range, generation, seconds),
+    { labels = labels })
+  soak.keep_evidence(t, plan, id, result.verify)
   if result["end"] ~= "complete" then
-    t:abort("the pass %s did not complete (%s): nothing more is written", pass.id, result["end"])
+    t:abort("the pass %s did not complete (%s): nothing more is written", id, result["end"])
   end
-  if result.write.bytes < plan.size_bytes then
-    plan.cut = { bytes = result.write.bytes, generation_min = plan.flushed_generation }
-    return result
+  local written_bytes = result.write and result.write.bytes or 0
+  local moved_bytes = written_bytes + (result.read and result.read.bytes or 0)
+  plan.is_cut = moved_bytes < range.bytes
+  if written_bytes == range.bytes then
+    t:event("flushed", ledger(plan, range, generation))
+    if range.bytes == plan.size_bytes then
+      plan.base, plan.area = generation, nil
+      return
+    end
   end
-  plan.flushed_generation = generation
-  t:event("flushed", ledger(plan, generation))
-  return result
+  plan.area = { offset = range.offset, bytes = range.bytes, generation = generation,
+                written_bytes = written_bytes }
 end
 
 --- True when one more pass of writing stays below the limit.
+---@param t storlua.Run
 ---@param plan storlua.SoakPlan
+---@param pass table
 ---@return boolean
-function soak.may_write(plan)
+function soak.may_write(t, plan, pass)
   if not plan.write_limit_bytes then return true end
-  return (plan.generation + 1) * plan.size_bytes <= plan.write_limit_bytes
+  return t:written_bytes() + range_of(plan, pass).bytes <= plan.write_limit_bytes
 end
 
 --- The next pass would overwrite what a verification found: bad sectors are the
@@ -141,7 +143,7 @@ end
 ---@param t storlua.Run
 ---@param plan storlua.SoakPlan
 ---@param id string case id of the measure
----@param verify table
+---@param verify? table
 function soak.keep_evidence(t, plan, id, verify)
   if not verify or verify.bad_sectors == 0 then return end
   local kinds = {}
@@ -156,27 +158,22 @@ function soak.keep_evidence(t, plan, id, verify)
   t:abort("%s; %s is kept as evidence", what, plan.path)
 end
 
--- What a pass that was cut left: both generations in a file that was whole
--- before, else the beginning of one.
-local function expect_cut(plan, spec)
-  if plan.cut.generation_min == 0 then
-    spec.range_bytes = plan.cut.bytes
+-- What a verification must find. Where a pass rewrote only some sectors of an
+-- area, both generations are legal in it, and how many hold the older one tells
+-- whether a rewrite was lost: the second value.
+local function expect(plan, spec)
+  local area = plan.area
+  if not area then return end
+  if plan.base == 0 then -- the first layout, cut: its beginning
+    spec.generation, spec.range_bytes = area.generation, area.written_bytes
     return
   end
+  local old_bytes = area.bytes - area.written_bytes
   spec.legal = { {
-    offset = 0, length = plan.size_bytes, generation_min = plan.cut.generation_min,
-    generation_max = plan.generation,
+    offset = area.offset, length = area.bytes, generation_max = area.generation,
+    generation_min = old_bytes == 0 and area.generation or plan.base,
   } }
-end
-
--- As both generations are legal anywhere, how many sectors hold the older one
--- tells whether a rewrite was lost.
-local function check_cut(t, plan, id, verify)
-  if plan.cut.generation_min == 0 then return end
-  local expected = (plan.size_bytes - plan.cut.bytes) // 512
-  t:check(id .. ".rewritten", verify.old_sectors == expected,
-    "%d sectors hold what was there before the pass that the time cut, %d were left to it",
-    verify.old_sectors, expected)
+  return old_bytes // 512
 end
 
 --- Reads the whole file once and compares every sector.
@@ -185,20 +182,27 @@ end
 ---@param plan storlua.SoakPlan
 ---@param pass table id, order
 ---@param labels table
----@return table result of the workload
 function soak.verify(t, plan, pass, labels)
-  local spec = workload_spec(plan, pass, plan.cut and plan.generation or plan.flushed_generation)
-  if plan.cut and spec.verify then expect_cut(plan, spec) end
-  local result = t:measure(pass.id, spec, { labels = labels })
-  if plan.engine == "null" then return result end
-  soak.check_source(t, pass.id, result)
-  soak.keep_evidence(t, plan, pass.id, result.verify)
-  if plan.cut then check_cut(t, plan, pass.id, result.verify) end
-  plan.is_verified = plan.is_verified or spec.range_bytes == plan.size_bytes
+  local id, null = plan.prefix .. pass.id, plan.engine == "null"
+  local spec = workload_spec(plan, pass, plan.base)
+  spec.operation = "read"
+  spec.verify = not null
+  spec.cold = not plan.direct and not null and "drop" or nil
+  local old_sectors = not null and expect(plan, spec) or nil
+  if spec.range_bytes == 0 then return end -- cut before the first record
+  local result = t:measure(id, spec, { labels = labels })
+  if null then return end
+  soak.check_source(t, id, result)
+  soak.keep_evidence(t, plan, id, result.verify)
   if result["end"] ~= "complete" then
-    t:abort("the pass %s did not complete (%s): not all was verified", pass.id, result["end"])
+    t:abort("the pass %s did not complete (%s): not all was verified", id, result["end"])
   end
-  return result
+  if old_sectors then
+    t:check(id .. ".rewritten", result.verify.old_sectors == old_sectors,
+      "%d sectors hold what was there before the last pass, %d were left to it",
+      result.verify.old_sectors, old_sectors)
+  end
+  plan.is_verified = plan.is_verified or spec.range_bytes == plan.size_bytes
 end
 
 --- A verification that was served from memory says nothing about the medium.

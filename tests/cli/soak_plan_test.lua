@@ -10,7 +10,7 @@ local soak_run = require("soak_run")
 local suite = {}
 
 local function soak(place, log, ...)
-  return cli_run.run { "soak.lua", "--dir", place, "--output", log.run, ... }
+  return cli_run.run { "soak.lua", "--dir", place, "--output", log.run, "--rewrite", "100", ... }
 end
 
 local function generations(log)
@@ -27,7 +27,8 @@ function suite.test_size_is_half_of_what_is_free()
   local result = soak(place.path, log, "--rounds", "1")
   soak_run.verdict(log, result, "passed", 0)
   lu.assertEquals(cli_run.events_of(log.run, "flushed")[1].range_bytes, 4 << 20)
-  lu.assertStrContains(result.stdout, "each round writes 8 MiB and verifies it, all of it in")
+  lu.assertStrContains(result.stdout, "each round writes 4 MiB, rewrites 4 MiB of it")
+  lu.assertStrContains(result.stdout, "all of it in memory")
 end
 
 function suite.test_size_is_in_whole_blocks()
@@ -101,6 +102,58 @@ function suite.test_time_too_short_for_one_pass_is_incomplete()
   lu.assertStrContains(verdict.reasons[1], "incomplete: the time was up")
   lu.assertEquals(verdict.verified_bytes, verdict.bytes_written)
   lu.assertEquals(soak_run.leftovers(place.path), {})
+end
+
+-- By default a part is rewritten, elsewhere in each round; the rest keeps its
+-- generation, and both are verified.
+function suite.test_a_part_is_rewritten()
+  local place <close> = disk.directory()
+  local log <close> = soak_run.log()
+  local result = soak(place.path, log, "--size", "4M", "--record", "64k", "--rewrite", "25",
+    "--rounds", "3")
+  soak_run.verdict(log, result, "passed", 0)
+  local flushed, places = cli_run.events_of(log.run, "flushed"), {}
+  for i = 2, #flushed, 2 do
+    lu.assertEquals(flushed[i].range_bytes, 1 << 20)
+    places[flushed[i].range_offset] = true
+  end
+  lu.assertEquals(#flushed, 6)
+  lu.assertTrue(next(places, next(places)) ~= nil, "the part never moved")
+end
+
+function suite.test_reads_have_their_share()
+  local place <close> = disk.directory()
+  local log <close> = soak_run.log()
+  local result = soak(place.path, log, "--size", "4M", "--reads", "50", "--rounds", "2")
+  soak_run.verdict(log, result, "passed", 0)
+  local mixed = cli_run.events_of(log.run, "measure")[3].result
+  lu.assertEquals(mixed.read.bytes + mixed.write.bytes, 4 << 20)
+  lu.assertTrue(mixed.read.operations > 0 and mixed.write.operations > 0)
+  lu.assertEquals(mixed.verify.bad_sectors, 0)
+end
+
+function suite.test_two_directories_beside_each_other()
+  local first <close> = disk.directory()
+  local second <close> = disk.file_system("tmpfs", { size = "32M" })
+  local log <close> = soak_run.log()
+  local result = soak(first.path, log, "--dir", second.path, "--size", "4M", "--rounds", "2")
+  local verdict = soak_run.verdict(log, result, "passed", 0)
+  lu.assertEquals(verdict.bytes_written, 4 * (8 << 20) // 1)
+  local targets = {}
+  for _, event in ipairs(cli_run.events_of(log.run, "flushed")) do targets[event.target] = true end
+  lu.assertTrue(targets[first.path .. "/storlua.soak"] and targets[second.path .. "/storlua.soak"])
+end
+
+function suite.test_limits_are_judged()
+  local place <close> = disk.directory()
+  local log <close> = soak_run.log()
+  local result = soak(place.path, log, "--size", "4M", "--rounds", "1", "--limit",
+    "write.mib_s p50 >= 100000000")
+  soak_run.verdict(log, result, "failed", 1)
+  lu.assertStrContains(result.stdout, "write.mib_s p50 >= 100000000")
+  local bad <close> = soak_run.log()
+  result = soak(place.path, bad, "--limit", "write.mib_s is fast")
+  lu.assertEquals(result.code, 2, result.stdout .. result.stderr)
 end
 
 return suite

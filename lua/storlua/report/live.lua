@@ -70,8 +70,30 @@ local function rates_of(result)
   return table.concat(parts, "; ")
 end
 
+-- What a good measure adds to the line of its round.
+local function add_to_round(round, fields)
+  local result = fields.result
+  for _, name in ipairs { "write", "read" } do
+    local direction = result[name]
+    if direction and direction.mib_s then
+      local both = result.write and result.read
+      round.parts[#round.parts + 1] = ("%s %s"):format(
+        both and fields.case_id .. "." .. name or fields.case_id,
+        format.number(direction.mib_s * 1.048576))
+    end
+  end
+  if result.verify then
+    round.verified_bytes = round.verified_bytes + result.verify.sectors * 512
+    round.bad_sectors = round.bad_sectors + result.verify.bad_sectors
+  end
+end
+
 local function show_measure(self, fields)
   local id = fields.case_id
+  local in_round = self.round and fields.labels and fields.labels.round
+  if in_round and fields.verdict ~= "fail" and type(fields.result) == "table" then
+    return add_to_round(self.round, fields)
+  end
   if fields.labels and fields.labels.round then
     id = ("round %s  %s"):format(fields.labels.round, id)
   end
@@ -105,6 +127,22 @@ end
 
 kinds.measure = show_measure
 
+-- In a log a round is one line, and short rounds are not all told.
+function kinds.round(self, fields)
+  if fields.phase == "begin" then
+    self.round = { parts = {}, verified_bytes = 0, bad_sectors = 0, begin_ns = loop.now_ns() }
+    return
+  end
+  local round, now_ns = self.round, loop.now_ns()
+  self.round = nil
+  if not round or #round.parts == 0 then return end
+  if self.round_ns and now_ns - self.round_ns < live.measure_interval_ns then return end
+  self.round_ns = now_ns
+  line(self, ("      round %s, %s: %s MB/s; %s verified, %d bad sectors"):format(fields.round,
+    format.duration(now_ns - round.begin_ns), table.concat(round.parts, ", "),
+    format.bytes(round.verified_bytes), round.bad_sectors))
+end
+
 function kinds.check(self, fields)
   if not fields.ok then
     line(self, ("FAIL  %s: %s"):format(fields.case_id, format.line(fields.message)))
@@ -112,7 +150,9 @@ function kinds.check(self, fields)
 end
 
 function kinds.note(self, fields)
-  if fields.key == "plan" then line(self, "      " .. format.line(fields.value)) end
+  if fields.key:match("plan$") or fields.key:match("^plan%.") then
+    line(self, "      " .. format.line(fields.value))
+  end
 end
 
 function kinds.kernel(self, fields)
