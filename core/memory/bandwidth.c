@@ -13,9 +13,12 @@
 #include "core/memory/limits.h"
 
 int64_t sl_bandwidth_memory_bytes(const struct sl_bandwidth_spec *spec) {
-  if (spec->buffer_bytes > INT64_MAX / 4 / SL_CREW_MAX) return INT64_MAX;
-  return (int64_t)(spec->threads *
-                   sl_buffers_arena_bytes((size_t)spec->buffer_bytes, spec->op));
+  /* Also what no 32-bit address space can hold: then there is never room. */
+  if (spec->buffer_bytes > INT64_MAX / 4 / SL_CREW_MAX ||
+      (uint64_t)spec->buffer_bytes > SIZE_MAX / 4)
+    return INT64_MAX;
+  return (int64_t)spec->threads *
+         (int64_t)sl_buffers_arena_bytes((size_t)spec->buffer_bytes, spec->op);
 }
 
 static int invalid(struct sl_error *e, const char *op, const char *hint) {

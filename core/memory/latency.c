@@ -116,7 +116,10 @@ static int check(const struct sl_latency_spec *spec, struct sl_error *e) {
   struct sl_memory_limits limits;
   if (!hint) {
     int code = sl_memory_limits(NULL, &limits, e);
-    if (code != 0 || spec->bytes <= limits.room_bytes) return code;
+    if (code != 0) return code;
+    if (spec->bytes <= limits.room_bytes &&
+        (uint64_t)spec->bytes <= SIZE_MAX / 2)
+      return 0;
     sl_error_set(e, -ENOMEM, "memory", NULL, -1);
     sl_error_hint(e, "%" PRId64 " MiB are needed and %" PRId64
                   " MiB may be taken", spec->bytes >> 20,

@@ -4,6 +4,7 @@ local cli_run = require("cli_run")
 local disk = require("disk")
 local fs = require("storlua.fs")
 local lu = require("luaunit")
+local sanitizer = require("sanitizer")
 local process = require("storlua.process")
 
 local function membw(place, ...)
@@ -17,6 +18,10 @@ end
 local QUICK = { "--no-curve", "--size", "256k", "--samples", "2", "--sample-time", "1ms" }
 
 local T = {}
+
+function T.setUp()
+  lu.skipIf(sanitizer == "thread", "its own page faults fall into the timed parts")
+end
 
 function T.test_operations_are_events_and_a_table()
   local place <close> = disk.directory()

@@ -4,6 +4,7 @@ local cli_run = require("cli_run")
 local disk = require("disk")
 local lu = require("luaunit")
 local process = require("storlua.process")
+local sanitizer = require("sanitizer")
 
 local T = {}
 
@@ -33,6 +34,7 @@ end
 
 function T.test_mlock_refused()
   disk.need_root()
+  lu.skipIf(sanitizer ~= nil, "sanitizers make mlock do nothing")
   local place <close> = disk.directory()
   local r = process.try_run { "prlimit", "--memlock=65536", "setpriv", "--bounding-set",
     "-ipc_lock", cli_run.program, "--output", place.path .. "/run", "memtest.lua", "--memory",
