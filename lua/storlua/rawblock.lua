@@ -6,7 +6,7 @@
 local fs = require("storlua.fs")
 local quantity = require("storlua.quantity")
 local reader = require("storlua.report.reader")
-local soak = require("storlua.soak")
+local room_in = require("storlua.room")
 local storlua = require("storlua")
 local target_of = require("storlua.target")
 local task = require("storlua.task")
@@ -138,7 +138,7 @@ end
 local function check_room(path, size_bytes)
   local stat = fs.try_stat(path)
   local own_bytes = stat and stat.allocated_bytes or 0
-  local room = soak.room(path:match("^(.*)/[^/]*$") or ".")
+  local room = room_in.directory(path:match("^(.*)/[^/]*$") or ".")
   if size_bytes <= room.bytes + own_bytes then return end
   storlua.usage(("there is room for %s (%s) and %s are asked for; use --size"):format(
     quantity.size_text(room.bytes + own_bytes), room.limit, quantity.size_text(size_bytes)))

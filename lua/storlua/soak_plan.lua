@@ -3,10 +3,9 @@
 --- past the page cache or not. Everything that cannot be is refused here, before
 --- a byte is written.
 
-local device = require("storlua.device")
 local fs = require("storlua.fs")
-local limits = require("storlua.memory.limits")
 local quantity = require("storlua.quantity")
+local room_in = require("storlua.room")
 local soak = require("storlua.soak")
 local soak_resume = require("storlua.soak_resume")
 local storlua = require("storlua")
@@ -44,32 +43,11 @@ local function directories(t, opt)
   return { role and role.scratch or "." }
 end
 
--- For files that lie in memory: half of what is free stays so, and never less
--- than what limits.read() keeps for others.
-local function memory_room_bytes()
-  local l = limits.read()
-  return math.min(l.free_bytes // 2, l.room_bytes)
-end
-
-local function room_of(dir)
-  local mount = device.of_path(dir).mount
-  local in_memory = mount ~= nil and (mount.type == "tmpfs" or mount.type == "ramfs")
-  local room = {
-    bytes = fs.space(dir).available_bytes, limit = "free space", in_memory = in_memory,
-  }
-  local memory_bytes = in_memory and memory_room_bytes()
-  -- ramfs reports no size at all: there the memory is the only limit.
-  if memory_bytes and (memory_bytes < room.bytes or mount.type == "ramfs") then
-    room.bytes, room.limit = memory_bytes, "half of the free memory"
-  end
-  return room
-end
-
 -- As asked for, else as before the cut, else from what is free; always with
 -- room for it.
 local function choose_size(t, opt, dir, plan, files)
   local existing = fs.try_stat(plan.path)
-  local room = room_of(dir)
+  local room = room_in.directory(dir)
   plan.in_memory = room.in_memory
   local room_bytes = room.bytes + (existing and existing.allocated_bytes or 0)
   local size_bytes = opt.size or t.resume and soak_resume.earlier_size(t.resume, plan.path)
