@@ -5,7 +5,7 @@
 
 void sl_steady_judge(const struct sl_series_point *points, unsigned count,
                      unsigned percent, struct sl_steady *steady) {
-  double sum = 0, least = INFINITY, most = 0, moment = 0;
+  double sum = 0, least = HUGE_VAL, most = 0, moment = 0;
   double middle = (count - 1) / 2.0;
   for (unsigned i = 0; i < count; i++) {
     double y = (double)points[i].bytes;
