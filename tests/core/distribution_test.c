@@ -170,7 +170,7 @@ static void pure_and_wide(void) {
 static void what_is_refused(void) {
   struct sl_distribution_spec spec = {.kind = SL_ZIPF};
   CHECK(strstr(sl_distribution_check(&spec), "zipf_theta") != NULL);
-  spec.zipf_theta = NAN;
+  spec.zipf_theta = (double)NAN;
   CHECK(sl_distribution_check(&spec) != NULL);
   spec = (struct sl_distribution_spec){.kind = SL_NORMAL,
                                        .normal_percent = 101};

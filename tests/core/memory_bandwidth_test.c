@@ -20,7 +20,8 @@ static struct sl_bandwidth_spec spec_of(enum sl_memory_op op, int64_t bytes) {
 }
 
 static int run(const struct sl_bandwidth_spec *spec) {
-  struct sl_bandwidth_progress progress = {0};
+  struct sl_bandwidth_progress progress;
+  memset(&progress, 0, sizeof progress);
   return sl_bandwidth_run(spec, NULL, &progress, &result, &error);
 }
 
