@@ -83,8 +83,7 @@ static void push_wrong(lua_State *L, const struct sl_bandwidth_result *r) {
 
 static int push_result(lua_State *L, void *data) {
   static const char *const ends[] = {"complete", "cancelled", "time_limit"};
-  static const char *const buses[] = {"plain", "allocate", "bypass",
-                                      "unknown"};
+  static const char *const buses[] = {"plain", "allocate", "bypass", "unknown"};
   const struct work *w = data;
   const struct sl_bandwidth_result *r = &w->result;
   if (w->code != 0) return l_push_error(L, &w->error);
@@ -147,15 +146,13 @@ static void read_spec(lua_State *L, struct sl_bandwidth_spec *s) {
   s->op = sl_memory_op_find(op);
   luaL_argcheck(L, s->op < SL_MEMORY_OPS, 1, "no such operation");
   l_spec_text(L, 1, "kernel", s->kernel, sizeof s->kernel);
-  s->buffer_bytes =
-      l_spec_integer(L, 1, "buffer_bytes", 0, 0, LUA_MAXINTEGER);
+  s->buffer_bytes = l_spec_integer(L, 1, "buffer_bytes", 0, 0, LUA_MAXINTEGER);
   s->threads = (unsigned)l_spec_integer(L, 1, "threads", 1, 0, 1 << 20);
   s->cpu_count = read_cpus(L, s->cpus);
   s->pin = l_spec_flag(L, 1, "pin");
   s->pages = (enum sl_pages)l_spec_choice(L, 1, "pages", pages);
   s->samples = (unsigned)l_spec_integer(L, 1, "samples", 5, 0, 1 << 20);
-  s->sample_ns =
-      l_spec_integer(L, 1, "sample_ns", 20000000, 0, LUA_MAXINTEGER);
+  s->sample_ns = l_spec_integer(L, 1, "sample_ns", 20000000, 0, LUA_MAXINTEGER);
   s->limit_ns = l_spec_integer(L, 1, "limit_ns", 0, 0, LUA_MAXINTEGER);
 }
 

@@ -109,8 +109,7 @@ static void push_block(lua_State *L, const struct sl_block *block,
   l_set_count(L, "alignment_bytes", block->alignment_bytes);
   l_set_count(L, "minimum_io_bytes", block->minimum_io_bytes);
   l_set_count(L, "optimal_io_bytes", block->optimal_io_bytes);
-  l_set_count(L, "discard_granularity_bytes",
-              block->discard_granularity_bytes);
+  l_set_count(L, "discard_granularity_bytes", block->discard_granularity_bytes);
   l_set_count(L, "discard_max_bytes", block->discard_max_bytes);
   l_set_count(L, "write_zeroes_max_bytes", block->write_zeroes_max_bytes);
   l_set_count(L, "queue_requests", block->queue_requests);
@@ -138,8 +137,7 @@ static int push_listing(lua_State *L, void *data) {
  * and {transport, content, space, mounts, holders, slaves, uses, swap, …} */
 static int l_read(lua_State *L) {
   static const struct l_job_kind kind = {
-      {"list block devices", run_listing, release_listing}, push_listing,
-      NULL};
+      {"list block devices", run_listing, release_listing}, push_listing, NULL};
   struct listing *l = calloc(1, sizeof *l);
   if (!l) return luaL_error(L, "not enough memory");
   l->what = (lua_toboolean(L, 1) ? (unsigned)SL_BLOCKS_PROBE : 0u) |

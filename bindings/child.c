@@ -55,9 +55,9 @@ static void read_stdio(lua_State *L, int index, struct sl_child_stdio *stdio) {
                                       "file", "append", "merge"};
   luaL_checktype(L, index, LUA_TTABLE);
   for (int i = 0; i < 3; i++) {
-    lua_rawgeti(L, index, i + 1);  /* entry */
-    lua_rawgeti(L, -1, 1);         /* entry kind */
-    lua_rawgeti(L, -2, 2);         /* entry kind path */
+    lua_rawgeti(L, index, i + 1); /* entry */
+    lua_rawgeti(L, -1, 1);        /* entry kind */
+    lua_rawgeti(L, -2, 2);        /* entry kind path */
     const char *kind = luaL_checkstring(L, -2);
     unsigned k = 0;
     while (k < 5 && strcmp(kinds[k], kind) != 0)

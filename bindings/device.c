@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bindings/error.h"
 #include "bindings/device_fields.h"
+#include "bindings/error.h"
 #include "bindings/fields.h"
 #include "bindings/job.h"
 #include "core/device/chain.h"
@@ -25,8 +25,8 @@ static void run_look(struct sl_job *job, void *data) {
   struct look *look = data;
 
   sl_job_enter(job, "look up path", -1);
-  look->code = sl_path_device_find(look->path, NULL, &look->found,
-                                   &look->error);
+  look->code =
+      sl_path_device_find(look->path, NULL, &look->found, &look->error);
   unsigned count = look->code == 0 ? look->found.count : 0;
   if (count) look->disks = calloc(count, sizeof *look->disks);
   for (unsigned i = 0; look->disks && i < count; i++) {

@@ -54,8 +54,7 @@ static int l_open(lua_State *L) {
   luaL_setmetatable(L, LOG);
   o.user = l;
   struct sl_error e;
-  if (sl_event_log_open(l_loop(L), &o, &l->log, &e))
-    return l_push_error(L, &e);
+  if (sl_event_log_open(l_loop(L), &o, &l->log, &e)) return l_push_error(L, &e);
   return 1;
 }
 

@@ -8,8 +8,7 @@
 #include <lua.h>
 #include <stdint.h>
 
-static inline void l_set_text(lua_State *L, const char *key,
-                              const char *text) {
+static inline void l_set_text(lua_State *L, const char *key, const char *text) {
   if (!text || !text[0]) return;
   lua_pushstring(L, text);
   lua_setfield(L, -2, key);

@@ -36,14 +36,22 @@ static void set_integer(lua_State *L, const char *key, int64_t value) {
 
 static const char *kind_of(mode_t mode) {
   switch (mode & S_IFMT) {
-    case S_IFREG: return "file";
-    case S_IFDIR: return "directory";
-    case S_IFLNK: return "link";
-    case S_IFBLK: return "block";
-    case S_IFCHR: return "character";
-    case S_IFIFO: return "fifo";
-    case S_IFSOCK: return "socket";
-    default: return "unknown";
+    case S_IFREG:
+      return "file";
+    case S_IFDIR:
+      return "directory";
+    case S_IFLNK:
+      return "link";
+    case S_IFBLK:
+      return "block";
+    case S_IFCHR:
+      return "character";
+    case S_IFIFO:
+      return "fifo";
+    case S_IFSOCK:
+      return "socket";
+    default:
+      return "unknown";
   }
 }
 

@@ -31,7 +31,8 @@ static void run_opening(struct sl_job *job, void *data) {
 static void release_opening(void *data) {
   struct opening *o = data;
   sl_gate_close(o->grant);
-  for (unsigned i = 0; i < o->request.consent_count; i++) free(o->consents[i]);
+  for (unsigned i = 0; i < o->request.consent_count; i++)
+    free(o->consents[i]);
   free(o->consents);
   free(o->path);
   free(o);

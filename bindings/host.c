@@ -34,8 +34,8 @@ static int can_resume(lua_State *co) {
 static int resume_checked(lua_State *L, lua_State *co, int nargs) {
   if (can_resume(co)) return l_host_resume(L, co, nargs);
   lua_Debug ar;
-  int is_dead = co != L && (lua_status(co) > LUA_YIELD ||
-                            lua_getstack(co, 0, &ar) == 0);
+  int is_dead =
+      co != L && (lua_status(co) > LUA_YIELD || lua_getstack(co, 0, &ar) == 0);
   lua_pushfstring(L, "cannot resume %s coroutine",
                   is_dead ? "dead" : "non-suspended");
   return -1;
@@ -134,18 +134,17 @@ static int l_supervisor(lua_State *L) {
 
 int luaopen_storlua_core_host(lua_State *L);
 int luaopen_storlua_core_host(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"on", l_on},
-      {"resume", l_resume},
-      {"step", l_step},
-      {"task", l_task},
-      {"alert", l_alert},
-      {"wrap", l_wrap},
-      {"stopped_by", l_stopped_by},
-      {"signal_name", l_signal_name},
-      {"abandoned_jobs", l_abandoned_jobs},
-      {"supervisor", l_supervisor},
-      {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"on", l_on},
+                                       {"resume", l_resume},
+                                       {"step", l_step},
+                                       {"task", l_task},
+                                       {"alert", l_alert},
+                                       {"wrap", l_wrap},
+                                       {"stopped_by", l_stopped_by},
+                                       {"signal_name", l_signal_name},
+                                       {"abandoned_jobs", l_abandoned_jobs},
+                                       {"supervisor", l_supervisor},
+                                       {NULL, NULL}};
   luaL_newlib(L, functions);
   return 1;
 }

@@ -126,18 +126,23 @@ static int l_gc(lua_State *L) {
 
 static int l_tostring(lua_State *L) {
   struct l_job *j = luaL_checkudata(L, 1, JOB);
-  lua_pushfstring(L, "storlua.job: %s", j->job ? sl_job_name(j->job)
-                                               : "closed");
+  lua_pushfstring(L, "storlua.job: %s",
+                  j->job ? sl_job_name(j->job) : "closed");
   return 1;
 }
 
-static const luaL_Reg methods[] = {
-    {"on_done", l_on_done},   {"is_done", l_is_done},
-    {"cancel", l_cancel},     {"abandon", l_abandon},
-    {"result", l_result},     {"progress", l_progress},
-    {"stuck", l_stuck},       {"name", l_name},
-    {"__gc", l_gc},           {"__close", l_gc},
-    {"__tostring", l_tostring}, {NULL, NULL}};
+static const luaL_Reg methods[] = {{"on_done", l_on_done},
+                                   {"is_done", l_is_done},
+                                   {"cancel", l_cancel},
+                                   {"abandon", l_abandon},
+                                   {"result", l_result},
+                                   {"progress", l_progress},
+                                   {"stuck", l_stuck},
+                                   {"name", l_name},
+                                   {"__gc", l_gc},
+                                   {"__close", l_gc},
+                                   {"__tostring", l_tostring},
+                                   {NULL, NULL}};
 
 int luaopen_storlua_core_job(lua_State *L);
 int luaopen_storlua_core_job(lua_State *L) {

@@ -103,10 +103,10 @@ static int l_close(lua_State *L) {
 
 int luaopen_storlua_core_kernel_log(lua_State *L);
 int luaopen_storlua_core_kernel_log(lua_State *L) {
-  static const luaL_Reg methods[] = {
-      {"fd", l_fd},       {"next", l_next},     {"lost", l_lost},
-      {"close", l_close}, {"__close", l_close}, {"__gc", l_close},
-      {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"fd", l_fd},         {"next", l_next},
+                                     {"lost", l_lost},     {"close", l_close},
+                                     {"__close", l_close}, {"__gc", l_close},
+                                     {NULL, NULL}};
   static const luaL_Reg functions[] = {{"open", l_open}, {NULL, NULL}};
   l_new_class(L, KERNEL_LOG, methods);
   luaL_newlib(L, functions);

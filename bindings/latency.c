@@ -25,9 +25,10 @@ static int push_result(lua_State *L, void *data) {
   const struct sl_latency_result *r = &w->result;
   if (w->code != 0) return l_push_error(L, &w->error);
   lua_createtable(L, 0, 8);
-  l_set_text(L, "end", r->complete    ? "complete"
-                       : r->timed_out ? "time_limit"
-                                      : "cancelled");
+  l_set_text(L, "end",
+             r->complete    ? "complete"
+             : r->timed_out ? "time_limit"
+                            : "cancelled");
   lua_createtable(L, (int)r->sample_count, 0);
   for (unsigned i = 0; i < r->sample_count; i++) {
     lua_createtable(L, 0, 2);

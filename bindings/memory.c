@@ -62,12 +62,11 @@ static int l_instruction_sets(lua_State *L) {
 
 int luaopen_storlua_core_memory(lua_State *L);
 int luaopen_storlua_core_memory(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"limits", l_limits},
-      {"operations", l_operations},
-      {"kernels", l_kernels},
-      {"instruction_sets", l_instruction_sets},
-      {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"limits", l_limits},
+                                       {"operations", l_operations},
+                                       {"kernels", l_kernels},
+                                       {"instruction_sets", l_instruction_sets},
+                                       {NULL, NULL}};
   luaL_newlib(L, functions);
   return 1;
 }

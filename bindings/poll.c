@@ -72,9 +72,10 @@ static int l_close(lua_State *L) {
 
 int luaopen_storlua_core_poll(lua_State *L);
 int luaopen_storlua_core_poll(lua_State *L) {
-  static const luaL_Reg methods[] = {
-      {"close", l_close}, {"__gc", l_close}, {"__close", l_close},
-      {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"close", l_close},
+                                     {"__gc", l_close},
+                                     {"__close", l_close},
+                                     {NULL, NULL}};
   static const luaL_Reg functions[] = {{"start", l_start}, {NULL, NULL}};
   l_new_class(L, POLL, methods);
   luaL_newlib(L, functions);

@@ -87,11 +87,13 @@ static int l_open(lua_State *L) {
     return luaL_error(L, "not enough memory");
   }
   bool write = lua_toboolean(L, 4);
-  o->spec = (struct sl_ring_spec){
-      .target = {.path = o->path, .write = write, .create = write,
-                 .direct = lua_toboolean(L, 5),
-                 .size_bytes = (uint64_t)size},
-      .slots = slots, .record_bytes = (size_t)record};
+  o->spec = (struct sl_ring_spec){.target = {.path = o->path,
+                                             .write = write,
+                                             .create = write,
+                                             .direct = lua_toboolean(L, 5),
+                                             .size_bytes = (uint64_t)size},
+                                  .slots = slots,
+                                  .record_bytes = (size_t)record};
   return l_job_start(L, &kind, o);
 }
 
@@ -181,9 +183,8 @@ static int l_facts(lua_State *L) {
 int luaopen_storlua_core_ring(lua_State *L);
 int luaopen_storlua_core_ring(lua_State *L) {
   static const luaL_Reg methods[] = {
-      {"close", l_close},         {"__gc", l_gc},
-      {"in_flight", l_in_flight}, {"latency", l_latency},
-      {"facts", l_facts},         {NULL, NULL}};
+      {"close", l_close},     {"__gc", l_gc},     {"in_flight", l_in_flight},
+      {"latency", l_latency}, {"facts", l_facts}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"open", l_open}, {NULL, NULL}};
   luaL_newmetatable(L, RING);
   luaL_setfuncs(L, methods, 0);

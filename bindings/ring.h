@@ -13,8 +13,8 @@
 struct l_ring {
   struct sl_ring *ring; /* NULL when closed */
   struct sl_host *host;
-  uv_poll_t *poll;      /* wakes the loop; its callback does nothing */
-  bool is_counted;      /* in the loop's in_flight */
+  uv_poll_t *poll; /* wakes the loop; its callback does nothing */
+  bool is_counted; /* in the loop's in_flight */
   lua_State *waiting[2 * SL_RING_SLOTS_MAX]; /* tasks, by slot */
   lua_State *woken[2 * SL_RING_SLOTS_MAX];
   unsigned done[2 * SL_RING_SLOTS_MAX];

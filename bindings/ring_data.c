@@ -91,11 +91,11 @@ static struct sectors check_sectors(lua_State *L) {
   luaL_argcheck(L, bytes % SL_SECTOR_BYTES == 0, 5,
                 "stamped data is a multiple of 512 bytes");
   s.count = (size_t)bytes / SL_SECTOR_BYTES;
-  s.first = (struct sl_stamp){
-      .address = (uint64_t)offset / SL_SECTOR_BYTES,
-      .generation = (uint32_t)generation,
-      .run = (uint32_t)l_check_range(L, 6, 0, UINT32_MAX),
-      .target = (uint32_t)l_check_range(L, 7, 0, UINT32_MAX)};
+  s.first =
+      (struct sl_stamp){.address = (uint64_t)offset / SL_SECTOR_BYTES,
+                        .generation = (uint32_t)generation,
+                        .run = (uint32_t)l_check_range(L, 6, 0, UINT32_MAX),
+                        .target = (uint32_t)l_check_range(L, 7, 0, UINT32_MAX)};
   return s;
 }
 
@@ -131,7 +131,10 @@ static int l_verify(lua_State *L) {
   return 2;
 }
 
-const luaL_Reg l_ring_data_methods[] = {
-    {"get_u64", l_get_u64}, {"put_u64", l_put_u64}, {"get", l_get},
-    {"put", l_put},         {"fill", l_fill},       {"verify", l_verify},
-    {NULL, NULL}};
+const luaL_Reg l_ring_data_methods[] = {{"get_u64", l_get_u64},
+                                        {"put_u64", l_put_u64},
+                                        {"get", l_get},
+                                        {"put", l_put},
+                                        {"fill", l_fill},
+                                        {"verify", l_verify},
+                                        {NULL, NULL}};

@@ -41,7 +41,8 @@ static int finish(lua_State *L, int status, lua_KContext slot) {
 
 static int refuse(lua_State *L, const struct sl_ring *ring, int code) {
   switch (code) {
-    case -EBUSY: return luaL_error(L, "the slot has an operation under way");
+    case -EBUSY:
+      return luaL_error(L, "the slot has an operation under way");
     case -EBADF:
       return luaL_error(L, "the ring was opened for reading: write = true");
     default:
@@ -125,10 +126,10 @@ static int l_turn(lua_State *L) {
   struct sl_loop *loop = &r->host->loop;
   if (!r->ring) return 0;
   int count = sl_ring_turn(r->ring, r->done, 2 * SL_RING_SLOTS_MAX);
-  if (count < 0)
-    return luaL_error(L, "io_uring: %s", sl_error_name(count));
+  if (count < 0) return luaL_error(L, "io_uring: %s", sl_error_name(count));
   count_in(r, loop);
-  for (int i = 0; i < count; i++) r->woken[i] = r->waiting[r->done[i]];
+  for (int i = 0; i < count; i++)
+    r->woken[i] = r->waiting[r->done[i]];
   for (int i = 0; i < count; i++) {
     int status = l_host_step(L, r->woken[i]);
     if (status != 0) tell_end(L, r->woken[i], status > 0);

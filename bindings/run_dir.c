@@ -134,8 +134,8 @@ struct release {
 static void run_release(struct sl_job *job, void *data) {
   struct release *r = data;
   sl_job_enter(job, "unlink", -1);
-  r->code = sl_scratch_release(r->scratch, r->keep ? r->reason : NULL,
-                               &r->error);
+  r->code =
+      sl_scratch_release(r->scratch, r->keep ? r->reason : NULL, &r->error);
   r->scratch = NULL;
 }
 
@@ -195,12 +195,15 @@ static void new_type(lua_State *L, const char *name, const char *method,
 
 int luaopen_storlua_core_run_dir(lua_State *L);
 int luaopen_storlua_core_run_dir(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"make", l_make},         {"make_numbered", l_make_numbered},
-      {"is_empty", l_is_empty}, {"lock", l_lock},
-      {"replace", l_replace},   {"is_terminal", l_is_terminal},
-      {"claim", l_claim},       {"release", l_release},
-      {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"make", l_make},
+                                       {"make_numbered", l_make_numbered},
+                                       {"is_empty", l_is_empty},
+                                       {"lock", l_lock},
+                                       {"replace", l_replace},
+                                       {"is_terminal", l_is_terminal},
+                                       {"claim", l_claim},
+                                       {"release", l_release},
+                                       {NULL, NULL}};
   new_type(L, LOCK, "release", l_unlock);
   new_type(L, SCRATCH, NULL, l_scratch_gc);
   luaL_newlib(L, functions);

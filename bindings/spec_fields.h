@@ -11,9 +11,8 @@
 #include <string.h>
 
 static inline lua_Integer l_spec_integer(lua_State *L, int index,
-                                         const char *field,
-                                         lua_Integer missing, lua_Integer min,
-                                         lua_Integer max) {
+                                         const char *field, lua_Integer missing,
+                                         lua_Integer min, lua_Integer max) {
   lua_getfield(L, index, field);
   int is_integer = 1;
   lua_Integer value =

@@ -137,14 +137,17 @@ static int l_tostring(lua_State *L) {
 }
 
 struct l_stream *l_stream_push(lua_State *L) {
-  static const luaL_Reg methods[] = {
-      {"read", l_read},           {"read_stop", l_read_stop},
-      {"write", l_write},         {"close", l_close},
-      {"__gc", l_gc},             {"__close", l_close},
-      {"__tostring", l_tostring}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"read", l_read},
+                                     {"read_stop", l_read_stop},
+                                     {"write", l_write},
+                                     {"close", l_close},
+                                     {"__gc", l_gc},
+                                     {"__close", l_close},
+                                     {"__tostring", l_tostring},
+                                     {NULL, NULL}};
   struct l_stream *s = lua_newuserdatauv(L, sizeof *s, 0);
-  *s = (struct l_stream){
-      NULL, l_host(L), "write", LUA_NOREF, LUA_NOREF, LUA_NOREF};
+  *s = (struct l_stream){NULL,      l_host(L), "write",
+                         LUA_NOREF, LUA_NOREF, LUA_NOREF};
   if (luaL_newmetatable(L, STREAM)) {
     luaL_setfuncs(L, methods, 0);
     lua_pushvalue(L, -1);

@@ -14,9 +14,9 @@ struct l_stream {
   struct sl_stream *stream; /* NULL when closed */
   struct sl_host *host;
   const char *write_op; /* what the write is for messages: "write" */
-  int read_ref;  /* function for the read that waits, or LUA_NOREF */
-  int write_ref; /* the same for the write */
-  int data_ref;  /* the string that is being written */
+  int read_ref;         /* function for the read that waits, or LUA_NOREF */
+  int write_ref;        /* the same for the write */
+  int data_ref;         /* the string that is being written */
 };
 
 /* Pushes a stream value that is closed; `stream` is set once it is open, so

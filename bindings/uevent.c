@@ -59,9 +59,9 @@ static int l_close(lua_State *L) {
 
 int luaopen_storlua_core_uevent(lua_State *L);
 int luaopen_storlua_core_uevent(lua_State *L) {
-  static const luaL_Reg methods[] = {
-      {"fd", l_fd},           {"next", l_next}, {"close", l_close},
-      {"__close", l_close},   {"__gc", l_close}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"fd", l_fd},       {"next", l_next},
+                                     {"close", l_close}, {"__close", l_close},
+                                     {"__gc", l_close},  {NULL, NULL}};
   static const luaL_Reg functions[] = {{"open", l_open}, {NULL, NULL}};
   l_new_class(L, UEVENT, methods);
   luaL_newlib(L, functions);

@@ -46,8 +46,7 @@ static int push_progress(lua_State *L, void *data) {
   l_set_count(L, "bytes", (int64_t)load(&p->bytes));
   l_set_count(L, "errors", (int64_t)load(&p->errors));
   l_set_count(L, "bad_sectors", (int64_t)load(&p->bad_sectors));
-  l_set_count(L, "elapsed_ns",
-              started_ns ? sl_monotonic_ns() - started_ns : 0);
+  l_set_count(L, "elapsed_ns", started_ns ? sl_monotonic_ns() - started_ns : 0);
   return 1;
 }
 

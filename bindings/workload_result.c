@@ -74,8 +74,8 @@ static void set_steady(lua_State *L, const struct sl_workload_result *r) {
   if (s->is_known) {
     l_set_count(L, "at_ns", s->at_ns);
     l_set_count(L, "window_ns", s->window_ns);
-    lua_pushnumber(L, s->mean_bytes / 1048576 /
-                          ((double)r->series_interval_ns / 1e9));
+    lua_pushnumber(
+        L, s->mean_bytes / 1048576 / ((double)r->series_interval_ns / 1e9));
     lua_setfield(L, -2, "mib_s");
     lua_pushnumber(L, s->spread_percent);
     lua_setfield(L, -2, "spread_percent");
@@ -112,11 +112,11 @@ static void set_stamp(lua_State *L, const char *key,
   lua_setfield(L, -2, key);
 }
 
-static void set_hex(lua_State *L, const char *key,
-                    const unsigned char *data) {
+static void set_hex(lua_State *L, const char *key, const unsigned char *data) {
   enum { SHOWN = 64 };
   char text[SHOWN * 2 + 1];
-  for (int i = 0; i < SHOWN; i++) snprintf(text + 2 * i, 3, "%02x", data[i]);
+  for (int i = 0; i < SHOWN; i++)
+    snprintf(text + 2 * i, 3, "%02x", data[i]);
   l_set_text(L, key, text);
 }
 
@@ -179,8 +179,7 @@ static void set_target(lua_State *L, const struct l_workload *work) {
   lua_setfield(L, -2, "cache");
 }
 
-static void set_engine_notes(lua_State *L,
-                             const struct sl_workload_result *r) {
+static void set_engine_notes(lua_State *L, const struct sl_workload_result *r) {
   lua_createtable(L, (int)r->engine_note_count, 0);
   for (unsigned i = 0; i < r->engine_note_count; i++) {
     lua_pushstring(L, r->engine_notes[i]);
@@ -213,8 +212,7 @@ void l_workload_push_result(lua_State *L, const struct l_workload *work) {
   l_set_count(L, "boot_start_ns", r->boot_start_ns);
   set_integer(L, "visits", r->next_visit);
   set_integer(L, "passes", r->passes);
-  if (r->generation_last)
-    set_integer(L, "generation_last", r->generation_last);
+  if (r->generation_last) set_integer(L, "generation_last", r->generation_last);
   set_series(L, r);
   if (spec->steady.window_ns) set_steady(L, r);
   set_errors(L, r);

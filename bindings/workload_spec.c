@@ -11,14 +11,12 @@ static uint64_t number(lua_State *L, int index, const char *field,
                        uint64_t max) {
   lua_getfield(L, index, field);
   int is_integer = 1;
-  lua_Integer value =
-      lua_isnil(L, -1) ? 0 : lua_tointegerx(L, -1, &is_integer);
+  lua_Integer value = lua_isnil(L, -1) ? 0 : lua_tointegerx(L, -1, &is_integer);
   if (!is_integer || lua_type(L, -1) == LUA_TSTRING)
     luaL_error(L, "field '%s' must be an integer, not %s", field,
                luaL_tolstring(L, -1, NULL));
   if (value < 0 || (uint64_t)value > max)
-    luaL_error(L, "field '%s' is out of range: %I", field,
-               (LUAI_UACINT)value);
+    luaL_error(L, "field '%s' is out of range: %I", field, (LUAI_UACINT)value);
   lua_pop(L, 1);
   return (uint64_t)value;
 }
@@ -70,8 +68,7 @@ static const char *path(lua_State *L, int index) {
       luaL_error(L, "field 'path' must be a string");
     text = lua_tolstring(L, -1, &length);
     if (length == 0) luaL_error(L, "field 'path' is empty");
-    if (strlen(text) != length)
-      luaL_error(L, "field 'path' contains a NUL");
+    if (strlen(text) != length) luaL_error(L, "field 'path' contains a NUL");
   }
   lua_pop(L, 1);
   return text;
@@ -92,10 +89,8 @@ static void legal(lua_State *L, int index, struct sl_workload_spec *spec) {
     list[i] = (struct sl_legal){
         .offset = size(L, at, "offset"),
         .length = size(L, at, "length"),
-        .generation_min = (uint32_t)number(L, at, "generation_min",
-                                           UINT32_MAX),
-        .generation_max = (uint32_t)number(L, at, "generation_max",
-                                           UINT32_MAX),
+        .generation_min = (uint32_t)number(L, at, "generation_min", UINT32_MAX),
+        .generation_max = (uint32_t)number(L, at, "generation_max", UINT32_MAX),
         .zero_ok = flag(L, at, "zero_ok")};
     lua_pop(L, 1);
   }
@@ -105,12 +100,11 @@ static void legal(lua_State *L, int index, struct sl_workload_spec *spec) {
 }
 
 static void what(lua_State *L, int t, struct sl_workload_spec *spec) {
-  static const char *const operations[] = {"read", "write", "mixed",
-                                           "trim", NULL};
+  static const char *const operations[] = {"read", "write", "mixed", "trim",
+                                           NULL};
   static const char *const orders[] = {"sequential", "backward", "random",
                                        "strided", NULL};
-  spec->operation =
-      (enum sl_operation)choice(L, t, "operation", operations);
+  spec->operation = (enum sl_operation)choice(L, t, "operation", operations);
   spec->read_percent = (unsigned)number(L, t, "read_percent", 100);
   spec->record_bytes = size(L, t, "record_bytes");
   spec->range_offset = size(L, t, "range_offset");
@@ -142,8 +136,7 @@ static void among(lua_State *L, int index, struct sl_workload_spec *spec) {
 }
 
 static void how(lua_State *L, int t, struct sl_workload_spec *spec) {
-  static const char *const flushes[] = {"none", "end", "every", "after",
-                                        NULL};
+  static const char *const flushes[] = {"none", "end", "every", "after", NULL};
   static const char *const syncs[] = {"none", "data", "full", NULL};
   static const char *const map_syncs[] = {"none", "async", "record", NULL};
   spec->target = (struct sl_target_spec){

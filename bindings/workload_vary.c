@@ -27,8 +27,8 @@ static void distribution(lua_State *L, int index,
                          struct sl_distribution_spec *spec) {
   static const char *const kinds[] = {"uniform", "zipf", "normal", "zoned",
                                       NULL};
-  spec->kind = (enum sl_distribution_kind)l_spec_choice(
-      L, index, "distribution", kinds);
+  spec->kind =
+      (enum sl_distribution_kind)l_spec_choice(L, index, "distribution", kinds);
   lua_getfield(L, index, "zipf_theta");
   spec->zipf_theta = luaL_optnumber(L, -1, 0);
   lua_pop(L, 1);
@@ -52,8 +52,8 @@ void l_workload_vary(lua_State *L, int index, struct sl_workload_spec *spec) {
   int count = list(L, index, "size_mix", SL_SIZE_MIX_MAX);
   for (int i = 0; i < count; i++) {
     int at = entry(L, "size_mix", i);
-    spec->size_mix[i].record_bytes = (uint64_t)l_spec_integer(
-        L, at, "record_bytes", 0, 1, LUA_MAXINTEGER);
+    spec->size_mix[i].record_bytes =
+        (uint64_t)l_spec_integer(L, at, "record_bytes", 0, 1, LUA_MAXINTEGER);
     spec->size_mix[i].percent =
         (unsigned)l_spec_integer(L, at, "percent", 0, 0, 100);
     lua_pop(L, 1);

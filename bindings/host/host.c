@@ -7,7 +7,9 @@ struct sl_host *l_host(lua_State *L) {
   return *(struct sl_host **)lua_getextraspace(L);
 }
 
-struct sl_loop *l_loop(lua_State *L) { return &l_host(L)->loop; }
+struct sl_loop *l_loop(lua_State *L) {
+  return &l_host(L)->loop;
+}
 
 static int add_traceback(lua_State *L) {
   const char *message = luaL_tolstring(L, 1, NULL);
@@ -30,8 +32,8 @@ static void report_failure(struct sl_host *host) { /* text */
   if (ref == LUA_NOREF) {
     lua_writestringerror("storlua: in a callback: %s\n", lua_tostring(L, -1));
   } else {
-    lua_rawgeti(L, LUA_REGISTRYINDEX, ref);      /* text fn */
-    lua_pushvalue(L, -2);                        /* text fn text */
+    lua_rawgeti(L, LUA_REGISTRYINDEX, ref);             /* text fn */
+    lua_pushvalue(L, -2);                               /* text fn text */
     if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1); /* text */
   }
   lua_pop(L, 1);

@@ -194,9 +194,9 @@ static void put_chart(lua_State *L, struct book *book, lxw_worksheet *sheet,
       lxw_chart_options size = {.x_scale = 1.8, .y_scale = 1.5};
       lua_getfield(L, given, "row");
       lua_getfield(L, given, "column");
-      worksheet_insert_chart_opt(
-          sheet, (lxw_row_t)(lua_tointeger(L, -2) - 1),
-          (lxw_col_t)(lua_tointeger(L, -1) - 1), chart, &size);
+      worksheet_insert_chart_opt(sheet, (lxw_row_t)(lua_tointeger(L, -2) - 1),
+                                 (lxw_col_t)(lua_tointeger(L, -1) - 1), chart,
+                                 &size);
       lua_pop(L, 2);
     }
   }

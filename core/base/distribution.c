@@ -61,8 +61,8 @@ static void init_zipf(struct sl_distribution *d) {
   double n = (double)d->records;
   d->low = integral(d->theta, 1.5) - 1;
   d->high = integral(d->theta, n + 0.5);
-  d->squeeze = 2 - integral_inverse(d->theta, integral(d->theta, 2.5) -
-                                                  pow(2, -d->theta));
+  d->squeeze = 2 - integral_inverse(
+                       d->theta, integral(d->theta, 2.5) - pow(2, -d->theta));
 }
 
 /* A point under the curve x^-theta is drawn by inverting its integral, and
@@ -96,7 +96,8 @@ static uint64_t normal(const struct sl_distribution *d, uint64_t *state) {
 static uint64_t zoned(const struct sl_distribution *d, uint64_t *state) {
   unsigned percent = (unsigned)((sl_random_next(state) >> 32) * 100 >> 32);
   unsigned i = 0;
-  while (percent >= d->zones[i].until) i++;
+  while (percent >= d->zones[i].until)
+    i++;
   return d->zones[i].first + sl_random_next(state) % d->zones[i].records;
 }
 
@@ -135,10 +136,14 @@ bool sl_distribution_init(struct sl_distribution *d,
 uint64_t sl_distribution_at(const struct sl_distribution *d, uint64_t visit) {
   uint64_t state = sl_visit_stream(d->seed, SALT, visit);
   switch (d->kind) {
-    case SL_UNIFORM: return sl_random_next(&state) % d->records;
-    case SL_ZIPF: return zipf(d, &state);
-    case SL_NORMAL: return normal(d, &state);
-    case SL_ZONED: return zoned(d, &state);
+    case SL_UNIFORM:
+      return sl_random_next(&state) % d->records;
+    case SL_ZIPF:
+      return zipf(d, &state);
+    case SL_NORMAL:
+      return normal(d, &state);
+    case SL_ZONED:
+      return zoned(d, &state);
   }
   return 0;
 }

@@ -49,7 +49,7 @@ struct sl_distribution {
   double middle, deviation;         /* normal */
   unsigned zone_count;
   struct {
-    unsigned until;                 /* sum of the visit percents so far */
+    unsigned until; /* sum of the visit percents so far */
     uint64_t first, records;
   } zones[SL_ZONES_MAX];
 };

@@ -5,8 +5,8 @@
 /* What failed, where, and what to do about it.
  *
  * Core functions return 0, a negative errno (the same values as libuv's
- * UV_E*) or SL_REFUSED, and fill a struct sl_error of the caller's.  The struct owns no
- * memory, so it may live on any stack and be copied between threads. */
+ * UV_E*) or SL_REFUSED, and fill a struct sl_error of the caller's.  The struct
+ * owns no memory, so it may live on any stack and be copied between threads. */
 
 #include <stddef.h>
 #include <stdint.h>

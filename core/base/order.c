@@ -51,7 +51,8 @@ static uint64_t strided(const struct sl_order *order, uint64_t index) {
   return extra + index / length + index % length * order->stride;
 }
 
-__attribute__((hot)) uint64_t sl_order_at(const struct sl_order *order, uint64_t index) {
+__attribute__((hot)) uint64_t sl_order_at(const struct sl_order *order,
+                                          uint64_t index) {
   switch (order->kind) {
     case SL_ORDER_SEQUENTIAL:
       return index;

@@ -10,12 +10,11 @@
 static const char *transport_of(const char *directory, const char *name) {
   static const struct {
     const char *part, *transport;
-  } shapes[] = {{"/usb", "usb"},         {"/mmc_host/", "mmc"},
-                {"/nvme", "nvme"},       {"/virtio", "virtio"},
-                {"/ata", "sata"},        {"/session", "iscsi"},
-                {"/rport-", "fc"},       {"/end_device-", "sas"},
-                {"/mtd", "mtd"},         {"/vbd-", "xen"},
-                {"/target", "scsi"}};
+  } shapes[] = {
+      {"/usb", "usb"},       {"/mmc_host/", "mmc"},   {"/nvme", "nvme"},
+      {"/virtio", "virtio"}, {"/ata", "sata"},        {"/session", "iscsi"},
+      {"/rport-", "fc"},     {"/end_device-", "sas"}, {"/mtd", "mtd"},
+      {"/vbd-", "xen"},      {"/target", "scsi"}};
 
   if (strstr(directory, "/devices/virtual/")) return "";
   if (strncmp(name, "mmcblk", 6) == 0) return "mmc";

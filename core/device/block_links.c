@@ -49,8 +49,8 @@ static void read_folder(struct sl_block_list *blocks, const char *folder,
   closedir(list);
 }
 
-#define FIELD(name)                                  \
-  offsetof(struct sl_signature, name),               \
+#define FIELD(name)                    \
+  offsetof(struct sl_signature, name), \
       sizeof(((struct sl_signature *)NULL)->name)
 
 void sl_blocks_read_links(struct sl_block_list *blocks) {

@@ -71,8 +71,8 @@ static int read_one(const struct sl_system *system, const char *directory,
   return 1;
 }
 
-static int scan(const struct sl_system *system,
-                struct sl_block_list *blocks, struct sl_error *e) {
+static int scan(const struct sl_system *system, struct sl_block_list *blocks,
+                struct sl_error *e) {
   char directory[SL_SYSFS_PATH_BYTES];
   struct dirent *entry;
   size_t capacity = 0;

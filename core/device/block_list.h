@@ -40,7 +40,7 @@ struct sl_block {
 struct sl_block_list {
   struct sl_block *list; /* by name, a disk before its partitions */
   size_t count;
-  struct sl_uses uses;   /* of all devices, also of ones not in the list */
+  struct sl_uses uses; /* of all devices, also of ones not in the list */
 };
 
 enum {

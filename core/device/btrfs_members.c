@@ -37,8 +37,8 @@ static bool id_of_path(const char *path, char *id, size_t size) {
 }
 
 /* Member devices of the file system in `directory`. */
-static int read_members(const char *directory,
-                        struct sl_device_number *devices, unsigned max) {
+static int read_members(const char *directory, struct sl_device_number *devices,
+                        unsigned max) {
   char path[SL_SYSFS_PATH_BYTES], attribute[300];
   unsigned count = 0;
   struct dirent *entry;

@@ -27,9 +27,9 @@ int sl_cache_drop_device(const char *path, struct sl_cache_drop *drop,
                          struct sl_error *e);
 
 enum sl_cache_kind { /* what the kernel understands by these digits */
-  SL_CACHE_PAGES = 1,
-  SL_CACHE_NAMES = 2, /* dentries and inodes */
-  SL_CACHE_BOTH = 3
+                     SL_CACHE_PAGES = 1,
+                     SL_CACHE_NAMES = 2, /* dentries and inodes */
+                     SL_CACHE_BOTH = 3
 };
 
 struct sl_cache_drop_all {

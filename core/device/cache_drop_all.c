@@ -44,8 +44,7 @@ int sl_cache_drop_all(int what, const char *control,
   if (!control) control = "/proc/sys/vm/drop_caches";
   if (what < SL_CACHE_PAGES || what > SL_CACHE_BOTH) {
     sl_error_set(e, -EINVAL, "drop caches", control, -1);
-    sl_error_hint(e, "1 drops pages, 2 names and inodes, 3 both; not %d",
-                  what);
+    sl_error_hint(e, "1 drops pages, 2 names and inodes, 3 both; not %d", what);
     return -EINVAL;
   }
   const char digit = (char)('0' + what);

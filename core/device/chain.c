@@ -25,7 +25,8 @@ static struct sl_chain_link *add_link(struct sl_chain *chain,
   struct sl_chain_link *link = &chain->links[chain->count++];
   *link = (struct sl_chain_link){0};
   snprintf(link->name, sizeof link->name, "%s", name);
-  for (char *p = link->name; (p = strchr(p, '!'));) *p = '/';
+  for (char *p = link->name; (p = strchr(p, '!'));)
+    *p = '/';
   return link;
 }
 
@@ -73,8 +74,8 @@ static bool has_shape(const char *text, const char *shape) {
 
 /* Hosts and buses are parts of the device's path in sysfs. */
 static void add_hosts(struct sl_chain *chain, const char *directory) {
-  static const char *const shapes[] = {"mmc#", "mmc#:x", "nvme#", "#:#:#:#",
-                                       "ata#", "#-*"};
+  static const char *const shapes[] = {"mmc#",    "mmc#:x", "nvme#",
+                                       "#:#:#:#", "ata#",   "#-*"};
   char part[SL_KERNEL_NAME_BYTES];
 
   for (const char *p = directory; *p; p += strspn(p, "/")) {

@@ -8,11 +8,10 @@
 enum { SECTOR_BYTES = 512, NS_PER_MS = 1000000 };
 
 static struct sl_direction_counters direction(const uint64_t *field) {
-  return (struct sl_direction_counters){
-      .operations = field[0],
-      .merges = field[1],
-      .bytes = field[2] * SECTOR_BYTES,
-      .wait_ns = field[3] * NS_PER_MS};
+  return (struct sl_direction_counters){.operations = field[0],
+                                        .merges = field[1],
+                                        .bytes = field[2] * SECTOR_BYTES,
+                                        .wait_ns = field[3] * NS_PER_MS};
 }
 
 int sl_counters_read(const struct sl_system *system,
@@ -78,8 +77,7 @@ static int direction_since(const struct sl_direction_counters *before,
 }
 
 int sl_counters_since(const struct sl_counters *before,
-                      const struct sl_counters *after,
-                      struct sl_counters *d) {
+                      const struct sl_counters *after, struct sl_counters *d) {
   *d = (struct sl_counters){.in_flight = after->in_flight,
                             .has_discard = after->has_discard,
                             .has_flush = after->has_flush};

@@ -14,19 +14,19 @@
 
 struct sl_direction_counters {
   uint64_t operations;
-  uint64_t merges;   /* requests that joined another before it was issued */
+  uint64_t merges; /* requests that joined another before it was issued */
   uint64_t bytes;
-  uint64_t wait_ns;  /* sum over the requests, in steps of a millisecond */
+  uint64_t wait_ns; /* sum over the requests, in steps of a millisecond */
 };
 
 struct sl_counters {
   struct sl_direction_counters read, write;
   struct sl_direction_counters discard; /* zero unless has_discard */
   uint64_t flushes, flush_wait_ns;      /* zero unless has_flush */
-  uint64_t busy_ns;    /* time with at least one request in flight */
-  uint64_t in_flight;  /* now; not a difference */
-  bool has_discard;    /* Linux 4.18 */
-  bool has_flush;      /* Linux 5.5 */
+  uint64_t busy_ns;   /* time with at least one request in flight */
+  uint64_t in_flight; /* now; not a difference */
+  bool has_discard;   /* Linux 4.18 */
+  bool has_flush;     /* Linux 5.5 */
 };
 
 /* Reads /sys/dev/block/<device>/stat.  Flushes are counted for whole disks

@@ -81,7 +81,8 @@ static void judge_signature(struct sl_gate_answer *answer, int fd) {
   } else {
     sl_gate_refuse(answer, "signature",
                    "what it holds is not known: %s; --force-signature "
-                   "overwrites it", s.reason);
+                   "overwrites it",
+                   s.reason);
   }
 }
 

@@ -28,7 +28,7 @@ struct sl_gate_request {
   const char *path;            /* any name of the device */
   const char *const *consents; /* units, or links in /dev/disk/by-id */
   unsigned consent_count;
-  bool force_signature;        /* overwrite what is recognised */
+  bool force_signature;           /* overwrite what is recognised */
   const struct sl_system *system; /* NULL: the real one */
 };
 
@@ -41,7 +41,7 @@ struct sl_gate_answer {
   struct sl_identity identity; /* name "" where it could not be had */
   unsigned reason_count;       /* 0: granted */
   struct sl_gate_reason reasons[SL_GATE_REASONS_MAX];
-  unsigned loss_count;         /* what is on it: "sda1: ext4 \"data\"" */
+  unsigned loss_count; /* what is on it: "sda1: ext4 \"data\"" */
   char losses[SL_GATE_LOSSES_MAX][SL_GATE_TEXT_BYTES];
 };
 

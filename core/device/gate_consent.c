@@ -76,7 +76,8 @@ void sl_gate_judge_consent(const struct sl_gate_request *request,
   if (!id->unit[0]) {
     sl_gate_refuse(answer, "consent",
                    "it has no id of its own (no serial number), so it cannot "
-                   "be named; only a link in %s may stand for it", by_id);
+                   "be named; only a link in %s may stand for it",
+                   by_id);
   } else if (request->consent_count == 0) {
     sl_gate_refuse(answer, "consent",
                    "nobody agreed to lose what is on it: --destroy '%.400s'",

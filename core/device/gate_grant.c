@@ -50,7 +50,8 @@ void sl_gate_close(struct sl_grant *grant) {
   /* Gone from the register before the exclusive access is. */
   pthread_mutex_lock(&mutex);
   struct sl_grant **link = &grants;
-  while (*link && *link != grant) link = &(*link)->next;
+  while (*link && *link != grant)
+    link = &(*link)->next;
   if (*link) *link = grant->next;
   pthread_mutex_unlock(&mutex);
   close(grant->fd);
@@ -92,15 +93,17 @@ int sl_gate_check(int fd, const char *path, struct sl_error *e) {
   struct sl_device_number number = {major(st.st_rdev), minor(st.st_rdev)};
   if (!find(number, &grant)) {
     sl_error_set(e, SL_REFUSED, "open for writing", path, -1);
-    sl_error_hint(e, "block devices are written only with a grant: "
-                     "gate.open(path, {consents = …}); run with "
-                     "--destroy and the device's id, which `storlua "
-                     "devices.lua` prints");
+    sl_error_hint(e,
+                  "block devices are written only with a grant: "
+                  "gate.open(path, {consents = …}); run with "
+                  "--destroy and the device's id, which `storlua "
+                  "devices.lua` prints");
     return SL_REFUSED;
   }
   if (is_same_unit(&grant, fd)) return 0;
   sl_error_set(e, SL_REFUSED, "open for writing", path, -1);
-  sl_error_hint(e, "another unit has the number of the one that was granted: "
-                   "it was changed meanwhile");
+  sl_error_hint(e,
+                "another unit has the number of the one that was granted: "
+                "it was changed meanwhile");
   return SL_REFUSED;
 }

@@ -13,10 +13,11 @@
 #include "core/device/signature.h"
 #include "core/device/use.h"
 
-static const char *const use_codes[] = {
-    [SL_USE_MOUNT] = "mounted", [SL_USE_JOURNAL] = "mounted",
-    [SL_USE_SWAP] = "swap",     [SL_USE_HOLDER] = "holder",
-    [SL_USE_LOOP] = "loop"};
+static const char *const use_codes[] = {[SL_USE_MOUNT] = "mounted",
+                                        [SL_USE_JOURNAL] = "mounted",
+                                        [SL_USE_SWAP] = "swap",
+                                        [SL_USE_HOLDER] = "holder",
+                                        [SL_USE_LOOP] = "loop"};
 
 static void judge_kind(struct sl_gate_answer *answer) {
   const struct sl_identity *id = &answer->identity;
@@ -27,7 +28,8 @@ static void judge_kind(struct sl_gate_answer *answer) {
       (is_mmc && strncmp(id->name + 6 + digits, "gp", 2) == 0)) {
     sl_gate_refuse(answer, "boot_area",
                    "%s is a special area of the eMMC %s: what is there "
-                   "makes the board start", id->name, id->parent);
+                   "makes the board start",
+                   id->name, id->parent);
   }
   if (id->size_bytes == 0) {
     sl_gate_refuse(answer, "no_medium", "there is no medium in it: 0 bytes");
@@ -43,8 +45,7 @@ static bool is_reached(const void *user, struct sl_device_number number) {
   return sl_reach_find(user, number) != NULL;
 }
 
-static void judge_uses(const struct sl_uses *uses,
-                       const struct sl_reach *reach,
+static void judge_uses(const struct sl_uses *uses, const struct sl_reach *reach,
                        struct sl_gate_answer *answer) {
   char text[SL_GATE_TEXT_BYTES - 80];
   struct sl_opener opener;
@@ -59,8 +60,7 @@ static void judge_uses(const struct sl_uses *uses,
                    sl_use_text(uses, use, text, sizeof text));
   }
   if (sl_openers_find(is_reached, reach, true, &opener)) {
-    sl_gate_refuse(answer, "busy",
-                   "process %ld (%s) has it open for writing",
+    sl_gate_refuse(answer, "busy", "process %ld (%s) has it open for writing",
                    (long)opener.pid, opener.name);
   }
 }
@@ -81,8 +81,8 @@ static void judge_loops(struct sl_device_number file_device, uint64_t inode,
     snprintf(node, sizeof node, "/dev/%s", name);
     if (sl_loop_file_read(node, &file) == 0 && file.inode == inode &&
         sl_same_device(file.file_device, file_device)) {
-      sl_gate_refuse(answer, "loop", "%s lies behind the loop device %s",
-                     what, name);
+      sl_gate_refuse(answer, "loop", "%s lies behind the loop device %s", what,
+                     name);
     }
   }
   if (list) closedir(list);

@@ -10,12 +10,15 @@
 #include "core/device/identity_private.h"
 
 const char *sl_device_kind_name(enum sl_device_kind kind) {
-  static const char *const names[] = {
-    [SL_DEVICE_DISK] = "disk",           [SL_DEVICE_PARTITION] = "partition",
-    [SL_DEVICE_LOOP] = "loop",           [SL_DEVICE_EMMC_BOOT] = "emmc-boot",
-    [SL_DEVICE_EMMC_RPMB] = "emmc-rpmb", [SL_DEVICE_ZRAM] = "zram",
-    [SL_DEVICE_RAM] = "ram",             [SL_DEVICE_MTD] = "mtd",
-    [SL_DEVICE_MAPPED] = "mapped"};
+  static const char *const names[] = {[SL_DEVICE_DISK] = "disk",
+                                      [SL_DEVICE_PARTITION] = "partition",
+                                      [SL_DEVICE_LOOP] = "loop",
+                                      [SL_DEVICE_EMMC_BOOT] = "emmc-boot",
+                                      [SL_DEVICE_EMMC_RPMB] = "emmc-rpmb",
+                                      [SL_DEVICE_ZRAM] = "zram",
+                                      [SL_DEVICE_RAM] = "ram",
+                                      [SL_DEVICE_MTD] = "mtd",
+                                      [SL_DEVICE_MAPPED] = "mapped"};
   return names[kind];
 }
 
@@ -30,9 +33,9 @@ static enum sl_device_kind kind_of(const char *name, bool is_partition) {
   static const struct {
     const char *prefix;
     enum sl_device_kind kind;
-  } kinds[] = {{"loop", SL_DEVICE_LOOP},     {"zram", SL_DEVICE_ZRAM},
-               {"ram", SL_DEVICE_RAM},       {"mtdblock", SL_DEVICE_MTD},
-               {"dm-", SL_DEVICE_MAPPED},    {"md", SL_DEVICE_MAPPED},
+  } kinds[] = {{"loop", SL_DEVICE_LOOP},    {"zram", SL_DEVICE_ZRAM},
+               {"ram", SL_DEVICE_RAM},      {"mtdblock", SL_DEVICE_MTD},
+               {"dm-", SL_DEVICE_MAPPED},   {"md", SL_DEVICE_MAPPED},
                {"bcache", SL_DEVICE_MAPPED}};
 
   if (is_partition) return SL_DEVICE_PARTITION;
@@ -50,7 +53,8 @@ static enum sl_device_kind kind_of(const char *name, bool is_partition) {
 /* sysfs writes `!` where the device's name has `/`. */
 static void name_of(const char *directory, char *name) {
   snprintf(name, SL_KERNEL_NAME_BYTES, "%s", sl_sysfs_name(directory));
-  for (char *p = name; (p = strchr(p, '!'));) *p = '/';
+  for (char *p = name; (p = strchr(p, '!'));)
+    *p = '/';
 }
 
 /* The node the name stands for, if it is there and is this device. */
@@ -79,8 +83,7 @@ static void read_scheduler(const char *disk, char *scheduler, size_t size) {
 
 static void read_queue(const char *disk, struct sl_identity *id) {
   id->logical_block_bytes = sl_sysfs_number(disk, "queue/logical_block_size");
-  id->physical_block_bytes =
-      sl_sysfs_number(disk, "queue/physical_block_size");
+  id->physical_block_bytes = sl_sysfs_number(disk, "queue/physical_block_size");
   id->rotational = sl_sysfs_number(disk, "queue/rotational");
   id->fua = sl_sysfs_number(disk, "queue/fua");
   int64_t ahead_kib = sl_sysfs_number(disk, "queue/read_ahead_kb");
@@ -97,8 +100,10 @@ static void read_scsi_serial(const char *disk, struct sl_identity *id) {
   ssize_t length = sl_sysfs_text(disk, "device/vpd_pg80", page, sizeof page);
   if (length <= 4) return;
   const char *from = page + 4, *end = page + length;
-  while (from < end && (*from == ' ' || *from == '\0')) from++;
-  while (end > from && (end[-1] == ' ' || end[-1] == '\0')) end--;
+  while (from < end && (*from == ' ' || *from == '\0'))
+    from++;
+  while (end > from && (end[-1] == ' ' || end[-1] == '\0'))
+    end--;
   snprintf(id->serial, sizeof id->serial, "%.*s", (int)(end - from), from);
 }
 
@@ -182,8 +187,8 @@ static void go_to_disk(char *directory, struct sl_identity *id) {
 }
 
 int sl_identity_read(const struct sl_system *system,
-                     struct sl_device_number device,
-                     struct sl_identity *id, struct sl_error *e) {
+                     struct sl_device_number device, struct sl_identity *id,
+                     struct sl_error *e) {
   char directory[SL_SYSFS_PATH_BYTES], text[32];
 
   memset(id, 0, sizeof *id);

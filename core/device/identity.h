@@ -21,9 +21,9 @@ enum sl_device_kind {
   SL_DEVICE_EMMC_BOOT, /* mmcblkNbootM: a disk of its own to the kernel */
   SL_DEVICE_EMMC_RPMB, /* never opened: a read fails and fills the log */
   SL_DEVICE_ZRAM,
-  SL_DEVICE_RAM,       /* brd */
-  SL_DEVICE_MTD,       /* mtdblock */
-  SL_DEVICE_MAPPED     /* dm-N, mdN, bcacheN: made of other devices */
+  SL_DEVICE_RAM,   /* brd */
+  SL_DEVICE_MTD,   /* mtdblock */
+  SL_DEVICE_MAPPED /* dm-N, mdN, bcacheN: made of other devices */
 };
 /* "disk", "partition", "emmc-boot", … static. */
 const char *sl_device_kind_name(enum sl_device_kind kind);
@@ -33,13 +33,13 @@ enum { SL_LABEL_BYTES = 128, SL_UNIT_BYTES = SL_SYSFS_PATH_BYTES + 8 };
 struct sl_identity {
   struct sl_device_number number;
   enum sl_device_kind kind;
-  char name[SL_KERNEL_NAME_BYTES];   /* "mmcblk0p2", "cciss/c0d0" */
+  char name[SL_KERNEL_NAME_BYTES];     /* "mmcblk0p2", "cciss/c0d0" */
   char node[SL_KERNEL_NAME_BYTES + 8]; /* "/dev/…", "" when there is no node
                                           with this number */
-  char parent[SL_KERNEL_NAME_BYTES]; /* whole disk of a partition or boot
-                                        area */
+  char parent[SL_KERNEL_NAME_BYTES];   /* whole disk of a partition or boot
+                                          area */
   struct sl_device_number parent_number;
-  int64_t partition;                 /* number; -1 when not a partition */
+  int64_t partition; /* number; -1 when not a partition */
 
   /* The unit, in the form consent is given in: mmc:<cid>, nvme:<serial>,
    * wwid:<wwid>, loop:<backing path>, else serial:<vendor>:<model>:<serial>

@@ -22,8 +22,7 @@ void sl_identity_read_usb(const char *disk, struct sl_identity *id) {
     if (!is_usb_device(directory)) continue;
     sl_sysfs_label(directory, "serial", id->serial, sizeof id->serial);
     if (!id->vendor[0]) {
-      sl_sysfs_label(directory, "manufacturer", id->vendor,
-                     sizeof id->vendor);
+      sl_sysfs_label(directory, "manufacturer", id->vendor, sizeof id->vendor);
     }
     if (!id->model[0]) {
       sl_sysfs_label(directory, "product", id->model, sizeof id->model);

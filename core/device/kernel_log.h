@@ -12,11 +12,11 @@
 #include "core/device/kernel_record.h"
 
 struct sl_kernel_log {
-  int fd;                  /* readable when a record waits; -1 closed */
+  int fd; /* readable when a record waits; -1 closed */
   bool has_sequence;
-  uint64_t next_sequence;  /* expected of the next record */
-  uint64_t lost;           /* records overwritten before they were read, in
-                              all; at least, when nothing was read before */
+  uint64_t next_sequence; /* expected of the next record */
+  uint64_t lost;          /* records overwritten before they were read, in
+                             all; at least, when nothing was read before */
   char buffer[SL_KERNEL_BUFFER_BYTES];
 };
 

@@ -17,14 +17,14 @@ enum {
 };
 
 struct sl_kernel_record {
-  unsigned level;       /* 0 emergency … 7 debug */
-  unsigned facility;    /* 0 is the kernel; user space gets others */
+  unsigned level;    /* 0 emergency … 7 debug */
+  unsigned facility; /* 0 is the kernel; user space gets others */
   uint64_t sequence;
-  int64_t time_ns;      /* since boot, the log's own clock */
-  size_t text_length;   /* decoded text may hold NUL bytes */
+  int64_t time_ns;    /* since boot, the log's own clock */
+  size_t text_length; /* decoded text may hold NUL bytes */
   char text[SL_KERNEL_BUFFER_BYTES];
-  char subsystem[32];   /* SUBSYSTEM=, "" when not given */
-  char device[64];      /* DEVICE=: "b179:0", "+mmc:mmc0:0001" */
+  char subsystem[32]; /* SUBSYSTEM=, "" when not given */
+  char device[64];    /* DEVICE=: "b179:0", "+mmc:mmc0:0001" */
 };
 
 /* Parses what one read returned; \xNN decoded.  -EBADMSG when it is not a

@@ -11,97 +11,97 @@ struct pattern {
 
 /* Wording from Linux 2.6.32 to 6.18. */
 static const struct pattern errors[] = {
-  /* block layer, buffer cache */
-  {"I/O error", NULL},
-  {"timeout error, dev", NULL},
-  {"critical medium error", NULL},
-  {"critical target error", NULL},
-  {"critical nexus error", NULL},
-  {"critical space allocation error", NULL},
-  {"recoverable transport error", NULL},
-  {"protection error, dev", NULL},
-  {"device offline error", NULL},
-  {"lost async page write", NULL},
-  {"lost sync page write", NULL},
-  {"attempt to access beyond end of device", NULL},
-  /* file systems */
-  {"-fs error", NULL},
-  {"-fs (", "error"},
-  {"EXT4-fs (", "failed"},
-  {"Remounting filesystem read-only", NULL},
-  {"Aborting journal", NULL},
-  {"Detected aborted journal", NULL},
-  {"JBD2: ", "error"},
-  {"JBD2: Error", NULL},
-  {"BTRFS error", NULL},
-  {"BTRFS critical", NULL},
-  {"BTRFS: error", NULL},
-  {"XFS (", "Corruption"},
-  {"XFS (", "corruption"},
-  {"XFS (", "error"},
-  {"XFS (", "shut"},
-  {"XFS (", "Shutting"},
-  /* mmc */
-  {"running CQE recovery", NULL},
-  {"cqhci: timeout", NULL},
-  {"Timeout waiting for hardware", NULL},
-  {"cache flush error", NULL},
-  {"tried to HW reset card", NULL},
-  {"tuning execution failed", NULL},
-  {"Card stuck", NULL},
-  {"whilst initiali", NULL},
-  {"Reset 0x", "never completed"},
-  {"recovery failed", NULL},
-  {"r/w command failed", NULL},
-  {"error -", "transferring data"},
-  {"error -", "sending"},
-  {"error -", "requesting status"},
-  {"card ", "removed"},
-  /* nvme, scsi, ata, usb */
-  {"QID ", "timeout"},
-  {"nvme", "controller is down"},
-  {"FAILED Result:", NULL},
-  {"Sense Key : Medium Error", NULL},
-  {"Sense Key : Hardware Error", NULL},
-  {"Synchronize Cache", "failed"},
-  {"rejecting I/O to", NULL},
-  {"evice offlined", NULL},
-  {"exception Emask", NULL},
-  {"failed command:", NULL},
-  {"USB disconnect", NULL},
-  {"device descriptor read/", "error"},
+    /* block layer, buffer cache */
+    {"I/O error", NULL},
+    {"timeout error, dev", NULL},
+    {"critical medium error", NULL},
+    {"critical target error", NULL},
+    {"critical nexus error", NULL},
+    {"critical space allocation error", NULL},
+    {"recoverable transport error", NULL},
+    {"protection error, dev", NULL},
+    {"device offline error", NULL},
+    {"lost async page write", NULL},
+    {"lost sync page write", NULL},
+    {"attempt to access beyond end of device", NULL},
+    /* file systems */
+    {"-fs error", NULL},
+    {"-fs (", "error"},
+    {"EXT4-fs (", "failed"},
+    {"Remounting filesystem read-only", NULL},
+    {"Aborting journal", NULL},
+    {"Detected aborted journal", NULL},
+    {"JBD2: ", "error"},
+    {"JBD2: Error", NULL},
+    {"BTRFS error", NULL},
+    {"BTRFS critical", NULL},
+    {"BTRFS: error", NULL},
+    {"XFS (", "Corruption"},
+    {"XFS (", "corruption"},
+    {"XFS (", "error"},
+    {"XFS (", "shut"},
+    {"XFS (", "Shutting"},
+    /* mmc */
+    {"running CQE recovery", NULL},
+    {"cqhci: timeout", NULL},
+    {"Timeout waiting for hardware", NULL},
+    {"cache flush error", NULL},
+    {"tried to HW reset card", NULL},
+    {"tuning execution failed", NULL},
+    {"Card stuck", NULL},
+    {"whilst initiali", NULL},
+    {"Reset 0x", "never completed"},
+    {"recovery failed", NULL},
+    {"r/w command failed", NULL},
+    {"error -", "transferring data"},
+    {"error -", "sending"},
+    {"error -", "requesting status"},
+    {"card ", "removed"},
+    /* nvme, scsi, ata, usb */
+    {"QID ", "timeout"},
+    {"nvme", "controller is down"},
+    {"FAILED Result:", NULL},
+    {"Sense Key : Medium Error", NULL},
+    {"Sense Key : Hardware Error", NULL},
+    {"Synchronize Cache", "failed"},
+    {"rejecting I/O to", NULL},
+    {"evice offlined", NULL},
+    {"exception Emask", NULL},
+    {"failed command:", NULL},
+    {"USB disconnect", NULL},
+    {"device descriptor read/", "error"},
 };
 
 static const struct pattern warnings[] = {
-  {"retrying using single block", NULL},
-  {"still running", NULL},
-  {"new ", " card at address"}, /* initialised anew, perhaps slower */
-  {"hard resetting link", NULL},
-  {"reset ", "USB device"},
-  {"Abort", NULL},
-  {"reset controller", NULL},
-  {"resetting", NULL},
+    {"retrying using single block", NULL},
+    {"still running", NULL},
+    {"new ", " card at address"}, /* initialised anew, perhaps slower */
+    {"hard resetting link", NULL},
+    {"reset ", "USB device"},
+    {"Abort", NULL},
+    {"reset controller", NULL},
+    {"resetting", NULL},
 };
 
 /* Once a day ext4 repeats what its superblock remembers of the past; SD cards
  * are asked for a switch that the host lacks. */
 static const struct pattern harmless[] = {
-  {"error count since last fsck", NULL},
-  {"initial error at time", NULL},
-  {"last error at time", NULL},
-  {"host does not support reading read-only switch", NULL},
+    {"error count since last fsck", NULL},
+    {"initial error at time", NULL},
+    {"last error at time", NULL},
+    {"host does not support reading read-only switch", NULL},
 };
 
 /* About no device in particular. */
 static const struct pattern system_errors[] = {
-  {"INFO: task ", "blocked for more than"},
+    {"INFO: task ", "blocked for more than"},
 };
 
 static const struct pattern system_warnings[] = {
-  /* Lines of the kinds above were left out. */
-  {"buffer_io_error: ", "callbacks suppressed"},
-  {"print_req_error: ", "callbacks suppressed"},
-  {"Out of memory: ", NULL},
+    /* Lines of the kinds above were left out. */
+    {"buffer_io_error: ", "callbacks suppressed"},
+    {"print_req_error: ", "callbacks suppressed"},
+    {"Out of memory: ", NULL},
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

@@ -27,8 +27,7 @@ int sl_loop_file_read(const char *node, struct sl_loop_file *file) {
   file->file_device = decode(info.lo_device);
   file->inode = info.lo_inode;
   /* Of a regular file the driver repeats the number of its file system. */
-  file->is_block =
-      info.lo_rdevice != 0 && info.lo_rdevice != info.lo_device;
+  file->is_block = info.lo_rdevice != 0 && info.lo_rdevice != info.lo_device;
   file->block = decode(info.lo_rdevice);
   return 0;
 }

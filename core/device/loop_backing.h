@@ -12,10 +12,10 @@
 
 struct sl_loop_backing {
   char path[SL_SYSFS_PATH_BYTES]; /* without the kernel's " (deleted)" */
-  bool is_deleted;    /* no file of that name is the one behind the device */
-  int direct;         /* 1: the backing file is read past the page cache, 0:
-                         through it (cached twice), -1 unknown */
-  int64_t offset_bytes;     /* into the file; -1 unknown */
+  bool is_deleted;      /* no file of that name is the one behind the device */
+  int direct;           /* 1: the backing file is read past the page cache, 0:
+                           through it (cached twice), -1 unknown */
+  int64_t offset_bytes; /* into the file; -1 unknown */
   int64_t size_limit_bytes; /* 0: to its end; -1 unknown */
 };
 
@@ -23,8 +23,8 @@ struct sl_loop_backing {
 struct sl_loop_file {
   struct sl_device_number file_device; /* st_dev of the file */
   uint64_t inode;
-  bool is_block;                       /* the file is a block device, … */
-  struct sl_device_number block;       /* … this one */
+  bool is_block;                 /* the file is a block device, … */
+  struct sl_device_number block; /* … this one */
 };
 
 /* Asks the loop device `node`; a negative errno when it does not answer. */

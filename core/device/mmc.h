@@ -14,11 +14,7 @@
 #include "core/base/error.h"
 #include "core/device/sysfs.h"
 
-enum {
-  SL_EXT_CSD_BYTES = 512,
-  SL_MMC_TEXT_BYTES = 32,
-  SL_MMC_ERRORS_MAX = 32
-};
+enum { SL_EXT_CSD_BYTES = 512, SL_MMC_TEXT_BYTES = 32, SL_MMC_ERRORS_MAX = 32 };
 
 /* /sys/kernel/debug/mmcN/ios */
 struct sl_mmc_ios {
@@ -43,11 +39,11 @@ struct sl_ext_csd {
   int64_t pre_eol;                  /* 1 normal, 2 warning, 3 urgent */
   int64_t cache_bytes, cache_on;    /* volatile cache; on 0, 1 */
   int64_t command_queue_depth, command_queue_on; /* depth 0: none */
-  int64_t background_enabled;  /* BKOPS_EN: bit 0 manual, bit 1 automatic */
-  int64_t background_status;   /* 0 nothing to do … 3 critical */
-  int64_t write_reliability;   /* WR_REL_SET */
+  int64_t background_enabled; /* BKOPS_EN: bit 0 manual, bit 1 automatic */
+  int64_t background_status;  /* 0 nothing to do … 3 critical */
+  int64_t write_reliability;  /* WR_REL_SET */
   int64_t hs_timing;
-  char firmware[20];           /* hex of 8 bytes, or text if it is one */
+  char firmware[20]; /* hex of 8 bytes, or text if it is one */
 };
 void sl_ext_csd_decode(const uint8_t *data, struct sl_ext_csd *csd);
 
@@ -61,12 +57,12 @@ int sl_ext_csd_read(const char *node, uint8_t *data, struct sl_error *e);
 
 /* CID and CSD as sysfs prints them, 32 hex digits. */
 struct sl_mmc_registers {
-  int64_t manufacturer, oem;       /* MID, OID/BIN */
+  int64_t manufacturer, oem; /* MID, OID/BIN */
   char product[8];
-  int64_t product_revision;        /* as in hex: 0x31 is 3.1 */
+  int64_t product_revision; /* as in hex: 0x31 is 3.1 */
   int64_t serial;
   int64_t month, year;
-  int64_t transfer_rate_bits_s;    /* of CSD, at the start */
+  int64_t transfer_rate_bits_s; /* of CSD, at the start */
   int64_t command_classes;
 };
 int sl_mmc_registers_decode(const char *cid, const char *csd, bool is_sd,

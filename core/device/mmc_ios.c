@@ -24,7 +24,8 @@ static int64_t field(const char *ios, const char *name, char *text,
       size_t rest = end ? (size_t)(end - line) : strlen(line);
       if (text && from && from < line + rest) {
         size_t inside = rest - (size_t)(from + 1 - line);
-        while (inside > 0 && from[inside] != ')') inside--;
+        while (inside > 0 && from[inside] != ')')
+          inside--;
         snprintf(text, size, "%.*s", inside ? (int)inside - 1 : 0, from + 1);
       }
       return value;
@@ -46,8 +47,8 @@ int sl_mmc_ios_parse(const char *text, struct sl_mmc_ios *ios) {
   field(text, "vdd", ios->supply, sizeof ios->supply);
   int64_t power = field(text, "power mode", NULL, 0);
   int64_t width = field(text, "bus width", NULL, 0); /* a power of two */
-  ios->timing_code = field(text, "timing spec", ios->timing,
-                           sizeof ios->timing);
+  ios->timing_code =
+      field(text, "timing spec", ios->timing, sizeof ios->timing);
   field(text, "signal voltage", ios->voltage, sizeof ios->voltage);
   field(text, "driver type", ios->driver_type, sizeof ios->driver_type);
   if (ios->clock_hz < 0 || power < 0 || width < 0 || width > 3) {
@@ -57,8 +58,8 @@ int sl_mmc_ios_parse(const char *text, struct sl_mmc_ios *ios) {
   ios->is_suspended = power == 0 || ios->clock_hz == 0;
   ios->ceiling_bytes_s = -1;
   if (ios->is_suspended) return 0;
-  int64_t clock = ios->actual_clock_hz > 0 ? ios->actual_clock_hz
-                                           : ios->clock_hz;
+  int64_t clock =
+      ios->actual_clock_hz > 0 ? ios->actual_clock_hz : ios->clock_hz;
   int64_t rate = is_double_rate(ios->timing_code) ? 2 : 1;
   if (clock <= INT64_MAX / 16) {
     ios->ceiling_bytes_s = clock * ios->width_bits * rate / 8;

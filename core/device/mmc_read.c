@@ -21,11 +21,11 @@ enum {
 };
 
 int sl_ext_csd_read(const char *node, uint8_t *data, struct sl_error *e) {
-  struct mmc_ioc_cmd command = {.opcode = SEND_EXT_CSD,
-                                .flags = RESPONSE_R1 | RESPONSE_SPI_R1 |
-                                         TYPE_ADTC,
-                                .blksz = SL_EXT_CSD_BYTES,
-                                .blocks = 1};
+  struct mmc_ioc_cmd command = {
+      .opcode = SEND_EXT_CSD,
+      .flags = RESPONSE_R1 | RESPONSE_SPI_R1 | TYPE_ADTC,
+      .blksz = SL_EXT_CSD_BYTES,
+      .blocks = 1};
   mmc_ioc_cmd_set_data(command, data);
   int fd = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return sl_error_set(e, -errno, "open", node, -1);
@@ -77,8 +77,10 @@ int sl_mmc_debug_read(const struct sl_system *system,
   ssize_t length = sl_file_read(path, text, size, e);
   if (length >= 0) return 0;
   if (length == -ENOENT) {
-    sl_error_hint(e, "debugfs is not mounted (mount -t debugfs none "
-                     "/sys/kernel/debug), or this kernel has no %s", file);
+    sl_error_hint(e,
+                  "debugfs is not mounted (mount -t debugfs none "
+                  "/sys/kernel/debug), or this kernel has no %s",
+                  file);
   } else if (length == -EACCES) {
     sl_error_hint(e, "debugfs is for root");
   }

@@ -8,29 +8,29 @@
 #include "core/device/mmc.h"
 
 enum { /* bytes of EXT_CSD */
-  CACHE_CTRL = 33,
-  CMDQ_MODE_EN = 15,
-  BKOPS_EN = 163,
-  WR_REL_SET = 167,
-  HS_TIMING = 185,
-  REVISION = 192,
-  BKOPS_STATUS = 246,
-  CACHE_SIZE = 249,
-  FIRMWARE_VERSION = 254,
-  PRE_EOL_INFO = 267,
-  LIFE_TIME_A = 268,
-  LIFE_TIME_B = 269,
-  CMDQ_DEPTH = 307,
-  CMDQ_SUPPORT = 308,
-  S_CMD_SET = 504
+       CACHE_CTRL = 33,
+       CMDQ_MODE_EN = 15,
+       BKOPS_EN = 163,
+       WR_REL_SET = 167,
+       HS_TIMING = 185,
+       REVISION = 192,
+       BKOPS_STATUS = 246,
+       CACHE_SIZE = 249,
+       FIRMWARE_VERSION = 254,
+       PRE_EOL_INFO = 267,
+       LIFE_TIME_A = 268,
+       LIFE_TIME_B = 269,
+       CMDQ_DEPTH = 307,
+       CMDQ_SUPPORT = 308,
+       S_CMD_SET = 504
 };
 
 static void read_firmware(const uint8_t *bytes, char *text, size_t size) {
   bool is_text = isprint(bytes[0]) != 0;
   size_t length = 8;
 
-  while (length > 1 && (bytes[length - 1] == '\0' ||
-                        (is_text && bytes[length - 1] == ' '))) {
+  while (length > 1 &&
+         (bytes[length - 1] == '\0' || (is_text && bytes[length - 1] == ' '))) {
     length--;
   }
   for (size_t i = 0; i < length; i++) {
@@ -57,10 +57,9 @@ void sl_ext_csd_decode(const uint8_t *d, struct sl_ext_csd *csd) {
     read_firmware(d + FIRMWARE_VERSION, csd->firmware, sizeof csd->firmware);
   }
   bool has_cache = d[REVISION] >= 6; /* eMMC 4.5 */
-  uint32_t cache_kbit = (uint32_t)d[CACHE_SIZE] |
-                        (uint32_t)d[CACHE_SIZE + 1] << 8 |
-                        (uint32_t)d[CACHE_SIZE + 2] << 16 |
-                        (uint32_t)d[CACHE_SIZE + 3] << 24;
+  uint32_t cache_kbit =
+      (uint32_t)d[CACHE_SIZE] | (uint32_t)d[CACHE_SIZE + 1] << 8 |
+      (uint32_t)d[CACHE_SIZE + 2] << 16 | (uint32_t)d[CACHE_SIZE + 3] << 24;
   csd->cache_bytes = has_cache ? (int64_t)cache_kbit * 128 : -1;
   csd->cache_on = has_cache ? d[CACHE_CTRL] & 1 : -1;
   bool has_queue = d[REVISION] >= 8; /* eMMC 5.1 */
@@ -132,8 +131,8 @@ int sl_mmc_registers_decode(const char *cid_text, const char *csd_text,
     r->product[i] = (char)cid[3 + i];
   }
   r->product_revision = after[0];
-  r->serial = (int64_t)after[1] << 24 | after[2] << 16 | after[3] << 8 |
-              after[4];
+  r->serial =
+      (int64_t)after[1] << 24 | after[2] << 16 | after[3] << 8 | after[4];
   if (is_sd) {
     r->month = after[6] & 15;
     r->year = 2000 + ((after[5] & 15) << 4 | after[6] >> 4);

@@ -4,8 +4,7 @@
 
 #include "core/device/mounts.h"
 
-const struct sl_mount *sl_mounts_by_id(const struct sl_mounts *mounts,
-                                       int id) {
+const struct sl_mount *sl_mounts_by_id(const struct sl_mounts *mounts, int id) {
   for (size_t i = 0; i < mounts->count; i++) {
     if (mounts->list[i].id == id) return &mounts->list[i];
   }

@@ -75,7 +75,8 @@ static bool parse_line(char *line, struct sl_mount *m) {
 static int parse(struct sl_mounts *mounts, size_t *bad) {
   size_t capacity = 0;
 
-  for (const char *p = mounts->text; (p = strchr(p, '\n')); p++) capacity++;
+  for (const char *p = mounts->text; (p = strchr(p, '\n')); p++)
+    capacity++;
   mounts->list = calloc(capacity + 1, sizeof *mounts->list);
   if (!mounts->list) return -ENOMEM;
   for (char *line = mounts->text, *end; *line; line = end + 1) {

@@ -12,20 +12,20 @@
 
 struct sl_mount {
   int id;
-  int parent;           /* may name a mount that is not in the table */
+  int parent;            /* may name a mount that is not in the table */
   unsigned major, minor; /* of the superblock; 0:N where no device is behind */
-  const char *root;     /* directory of the file system that is mounted */
-  const char *point;    /* where it is seen */
-  const char *options;  /* of this mount: "rw,relatime" */
-  const char *type;     /* "ext4", "fuse.sshfs" */
-  const char *source;   /* "/dev/mmcblk0p2", "/dev/root", "none"; may be "" */
+  const char *root;      /* directory of the file system that is mounted */
+  const char *point;     /* where it is seen */
+  const char *options;   /* of this mount: "rw,relatime" */
+  const char *type;      /* "ext4", "fuse.sshfs" */
+  const char *source;    /* "/dev/mmcblk0p2", "/dev/root", "none"; may be "" */
   const char *super_options; /* of the file system; may be "" */
 };
 
 struct sl_mounts {
   struct sl_mount *list; /* in the order of the file */
   size_t count;
-  char *text;            /* what the strings point into; private */
+  char *text; /* what the strings point into; private */
 };
 
 /* Reads `path` (NULL: /proc/self/mountinfo), octal escapes decoded.  A table

@@ -11,16 +11,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum {
-  GET_LOG_PAGE = 0x02,
-  SMART_LOG = 0x02,
-  TIMEOUT_MS = 10000
-};
+enum { GET_LOG_PAGE = 0x02, SMART_LOG = 0x02, TIMEOUT_MS = 10000 };
 
 /* 16 bytes, little-endian. */
 static int64_t wide(const uint8_t *bytes) {
   uint64_t low = 0;
-  for (int i = 7; i >= 0; i--) low = low << 8 | bytes[i];
+  for (int i = 7; i >= 0; i--)
+    low = low << 8 | bytes[i];
   for (int i = 8; i < 16; i++) {
     if (bytes[i]) return INT64_MAX;
   }
@@ -90,8 +87,7 @@ static int read_hwmon(const char *directory, int64_t *millicelsius) {
 }
 
 int sl_disk_temperature(const struct sl_system *system,
-                        struct sl_device_number device,
-                        int64_t *millicelsius) {
+                        struct sl_device_number device, int64_t *millicelsius) {
   static const char *const places[] = {"/device", "/device/hwmon",
                                        "/device/device/hwmon"};
   char directory[SL_SYSFS_PATH_BYTES + 24];

@@ -40,8 +40,7 @@ static bool look_at(const struct search *search, const char *process,
   DIR *list = opendir(path);
   if (!list) return false;
   while (!found && (entry = readdir(list))) {
-    snprintf(path, sizeof path, "/proc/%.20s/fd/%.20s", process,
-             entry->d_name);
+    snprintf(path, sizeof path, "/proc/%.20s/fd/%.20s", process, entry->d_name);
     ssize_t length = readlink(path, target, sizeof target - 1);
     if (length < 5 || memcmp(target, "/dev/", 5) != 0) continue;
     if (!sl_use_node(path, &number)) continue;

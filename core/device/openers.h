@@ -13,7 +13,7 @@
 
 struct sl_opener {
   pid_t pid;
-  char name[32];   /* "qemu-system-x86" */
+  char name[32]; /* "qemu-system-x86" */
   bool for_writing;
 };
 

@@ -78,8 +78,7 @@ static void devices_of_mount(const struct sl_system *system, const char *path,
     found->count = 1;
   } else {
     snprintf(found->reason, sizeof found->reason,
-             "no single block device: %.64s %s", mount->type,
-             nature_of(mount));
+             "no single block device: %.64s %s", mount->type, nature_of(mount));
   }
 }
 

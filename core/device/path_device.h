@@ -17,10 +17,10 @@
 enum { SL_PATH_DEVICES_MAX = 32, SL_PATH_REASON_BYTES = 192 };
 
 struct sl_path_device {
-  bool is_node;       /* the path is itself a block device */
+  bool is_node;                 /* the path is itself a block device */
   struct sl_mounts mounts;      /* owns the strings of `mount` */
   const struct sl_mount *mount; /* NULL for a node */
-  unsigned count;     /* 0: no single block device, `reason` says why */
+  unsigned count; /* 0: no single block device, `reason` says why */
   struct sl_device_number devices[SL_PATH_DEVICES_MAX]; /* more than one: the
                          members of a file system that spans them */
   char reason[SL_PATH_REASON_BYTES];

@@ -78,7 +78,8 @@ static void add(struct sl_reach *reach, const struct sl_system *system,
   reached->number = device;
   snprintf(reached->name, sizeof reached->name, "%.63s",
            sl_sysfs_name(directory));
-  for (char *p = reached->name; (p = strchr(p, '!'));) *p = '/';
+  for (char *p = reached->name; (p = strchr(p, '!'));)
+    *p = '/';
 
   bool is_partition = sl_sysfs_number(directory, "partition") >= 0;
   size_t length = strlen(directory);

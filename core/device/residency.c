@@ -80,7 +80,8 @@ static int64_t mincore_window(int fd, uint64_t offset, size_t bytes,
   if (mincore(map, bytes, pages) != 0) code = -errno;
   munmap(map, bytes);
   if (code != 0) return code;
-  for (size_t i = 0; i < count; i++) resident += pages[i] & 1;
+  for (size_t i = 0; i < count; i++)
+    resident += pages[i] & 1;
   return resident * (int64_t)page_bytes;
 }
 
@@ -102,8 +103,8 @@ static int read_mincore(int fd, uint64_t offset, uint64_t length,
   while (offset < end) {
     uint64_t bytes = end - offset;
     if (bytes > WINDOW_BYTES) bytes = WINDOW_BYTES;
-    int64_t found = mincore_window(fd, offset, (size_t)bytes,
-                                   (size_t)page_bytes);
+    int64_t found =
+        mincore_window(fd, offset, (size_t)bytes, (size_t)page_bytes);
     if (found < 0) return (int)found;
     resident += found;
     offset += bytes;

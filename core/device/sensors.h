@@ -12,9 +12,9 @@
 
 struct sl_sensor {
   char *path;
-  char *text;    /* from malloc, terminated; NULL when it could not be read */
+  char *text; /* from malloc, terminated; NULL when it could not be read */
   size_t length;
-  int code;      /* then why: a negative errno */
+  int code; /* then why: a negative errno */
 };
 
 struct sl_sensors {

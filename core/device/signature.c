@@ -32,13 +32,13 @@ void sl_signature_read_node(const char *node, struct sl_signature *s) {
 
 bool sl_signature_is_built(void) { return true; }
 
-static void copy(blkid_probe probe, const char *name, char *text,
-                 size_t size) {
+static void copy(blkid_probe probe, const char *name, char *text, size_t size) {
   const char *value;
   size_t length;
 
   if (blkid_probe_lookup_value(probe, name, &value, &length) != 0) return;
-  while (length > 0 && value[length - 1] == '\0') length--;
+  while (length > 0 && value[length - 1] == '\0')
+    length--;
   snprintf(text, size, "%.*s", (int)length, value);
 }
 
@@ -66,8 +66,7 @@ static void ask(blkid_probe probe, struct sl_signature *s) {
   copy(probe, "UUID", s->uuid, sizeof s->uuid);
   copy(probe, "PTTYPE", s->table, sizeof s->table);
   copy(probe, "PART_ENTRY_UUID", s->partition_uuid, sizeof s->partition_uuid);
-  copy(probe, "PART_ENTRY_NAME", s->partition_label,
-       sizeof s->partition_label);
+  copy(probe, "PART_ENTRY_NAME", s->partition_label, sizeof s->partition_label);
 }
 
 void sl_signature_read(int fd, struct sl_signature *s) {

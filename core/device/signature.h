@@ -15,7 +15,7 @@ struct sl_signature {
   char usage[16];                      /* "filesystem", "raid", "crypto" */
   char label[SL_SIGNATURE_TEXT_BYTES]; /* bytes as they are */
   char uuid[SL_SIGNATURE_NAME_BYTES];
-  char table[16];                      /* partition table: "gpt", "dos" */
+  char table[16]; /* partition table: "gpt", "dos" */
   char partition_uuid[SL_SIGNATURE_NAME_BYTES];  /* of its own entry */
   char partition_label[SL_SIGNATURE_TEXT_BYTES]; /* in that table */
   char reason[SL_SIGNATURE_TEXT_BYTES];

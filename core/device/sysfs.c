@@ -32,8 +32,7 @@ int sl_sysfs_directory(const struct sl_system *system,
                        struct sl_device_number device, char *directory) {
   char link[SL_SYSFS_PATH_BYTES], below[48];
 
-  snprintf(below, sizeof below, "dev/block/%u:%u", device.major,
-           device.minor);
+  snprintf(below, sizeof below, "dev/block/%u:%u", device.major, device.minor);
   int code = sl_system_sysfs(system, below, link);
   if (code != 0) return code;
 
@@ -65,12 +64,13 @@ ssize_t sl_sysfs_text(const char *directory, const char *attribute, char *text,
   return length;
 }
 
-ssize_t sl_sysfs_label(const char *directory, const char *attribute,
-                       char *text, size_t size) {
+ssize_t sl_sysfs_label(const char *directory, const char *attribute, char *text,
+                       size_t size) {
   ssize_t length = sl_sysfs_text(directory, attribute, text, size);
   if (length <= 0) return length;
   length = (ssize_t)strlen(text);
-  while (length > 0 && strchr(" \t\n", text[length - 1])) length--;
+  while (length > 0 && strchr(" \t\n", text[length - 1]))
+    length--;
   text[length] = '\0';
   size_t lead = strspn(text, " \t\n");
   memmove(text, text + lead, (size_t)length - lead + 1);

@@ -11,10 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum {
-  SL_SYSFS_PATH_BYTES = 4096,
-  SL_KERNEL_NAME_BYTES = 64
-};
+enum { SL_SYSFS_PATH_BYTES = 4096, SL_KERNEL_NAME_BYTES = 64 };
 
 /* Where the system is described; NULL members mean the real one.  Tests give
  * a tree of their own. */
@@ -50,8 +47,8 @@ ssize_t sl_sysfs_text(const char *directory, const char *attribute, char *text,
                       size_t size);
 
 /* The same for what hardware says of itself: blanks around it cut off. */
-ssize_t sl_sysfs_label(const char *directory, const char *attribute,
-                       char *text, size_t size);
+ssize_t sl_sysfs_label(const char *directory, const char *attribute, char *text,
+                       size_t size);
 
 /* A non-negative number; -1 when absent or anything else. */
 int64_t sl_sysfs_number(const char *directory, const char *attribute);

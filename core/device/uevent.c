@@ -28,8 +28,7 @@ static void copy(char *to, size_t size, const char *from) {
   snprintf(to, size, "%s", from);
 }
 
-int sl_uevent_parse(const char *data, size_t length,
-                    struct sl_uevent *event) {
+int sl_uevent_parse(const char *data, size_t length, struct sl_uevent *event) {
   const char *end = data + length;
 
   memset(event, 0, sizeof *event);

@@ -13,10 +13,11 @@
 #include "core/device/use_private.h"
 
 const char *sl_use_kind_name(enum sl_use_kind kind) {
-  static const char *const names[] = {
-      [SL_USE_MOUNT] = "mount",   [SL_USE_JOURNAL] = "journal",
-      [SL_USE_SWAP] = "swap",     [SL_USE_HOLDER] = "holder",
-      [SL_USE_LOOP] = "loop"};
+  static const char *const names[] = {[SL_USE_MOUNT] = "mount",
+                                      [SL_USE_JOURNAL] = "journal",
+                                      [SL_USE_SWAP] = "swap",
+                                      [SL_USE_HOLDER] = "holder",
+                                      [SL_USE_LOOP] = "loop"};
   return names[kind];
 }
 
@@ -60,7 +61,8 @@ static int add_swap(struct sl_uses *uses, const struct sl_system *system,
     /* The node is gone, or named otherwise; the kernel's name is left. */
     const char *name = strncmp(path, "/dev/", 5) == 0 ? path + 5 : path;
     snprintf(below, sizeof below, "class/block/%.255s", name);
-    for (char *p = below + 12; (p = strchr(p, '/'));) *p = '!';
+    for (char *p = below + 12; (p = strchr(p, '/'));)
+      *p = '!';
     if (sl_system_sysfs(system, below, path) != 0 ||
         sl_sysfs_device(path, "dev", &use.device) != 0) {
       return 0;
@@ -135,14 +137,14 @@ static char *text_of(const struct sl_uses *uses, const struct sl_use *use,
       }
       break;
     case SL_USE_SWAP:
-      snprintf(text, size, "is swap in use (%" PRId64 " of %" PRId64
-               " KiB)", use->swap_used_bytes / 1024, use->swap_bytes / 1024);
+      snprintf(text, size, "is swap in use (%" PRId64 " of %" PRId64 " KiB)",
+               use->swap_used_bytes / 1024, use->swap_bytes / 1024);
       break;
     case SL_USE_HOLDER:
     case SL_USE_LOOP: {
       const struct sl_use *next = use_of(uses, use->holder_number);
-      if (next && depth < 4) text_of(uses, next, above, sizeof above,
-                                     depth + 1);
+      if (next && depth < 4)
+        text_of(uses, next, above, sizeof above, depth + 1);
       snprintf(text, size, "%s %s%s%s",
                use->kind == SL_USE_LOOP ? "lies behind" : "is held by",
                use->holder, above[0] ? ", which " : "", above);

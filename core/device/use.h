@@ -16,8 +16,8 @@ enum sl_use_kind {
   SL_USE_MOUNT,   /* the device of a mounted file system, or one of several */
   SL_USE_JOURNAL, /* log or journal of a mounted file system elsewhere */
   SL_USE_SWAP,
-  SL_USE_HOLDER,  /* dm, md, bcache: `holder` lies on it */
-  SL_USE_LOOP     /* the loop device `holder` reads and writes it */
+  SL_USE_HOLDER, /* dm, md, bcache: `holder` lies on it */
+  SL_USE_LOOP    /* the loop device `holder` reads and writes it */
 };
 
 struct sl_use {
@@ -31,7 +31,7 @@ struct sl_use {
 
 struct sl_uses {
   struct sl_use *list;
-  size_t count, capacity; /* private */
+  size_t count, capacity;  /* private */
   struct sl_mounts mounts; /* what `mount` points into */
 };
 

@@ -26,8 +26,8 @@ static int add_btrfs(struct sl_uses *uses, const struct sl_system *system,
                              sl_mounts_is_reachable(&uses->mounts, mount)
                          ? mount->point
                          : NULL;
-  int count = sl_btrfs_members(system, path, mount->source, members,
-                               MEMBERS_MAX);
+  int count =
+      sl_btrfs_members(system, path, mount->source, members, MEMBERS_MAX);
   int code = count < 0 ? count : 0;
   for (int i = 0; code == 0 && i < count; i++) {
     code = add_mount(uses, mount, members[i], SL_USE_MOUNT);
@@ -59,8 +59,8 @@ static int add_sources(struct sl_uses *uses, const struct sl_mount *mount) {
 
 /* Devices named in the options: an XFS log, an XFS real-time device. */
 static int add_options(struct sl_uses *uses, const struct sl_mount *mount) {
-  static const char *const names[] = {"logdev=", "rtdev=", "jdev=",
-                                      "journal_path="};
+  static const char *const names[] = {
+      "logdev=", "rtdev=", "jdev=", "journal_path="};
   struct sl_device_number device;
   char node[512];
   int code = 0;

@@ -11,7 +11,8 @@
 
 static void set_holder(struct sl_use *use, const char *name) {
   snprintf(use->holder, sizeof use->holder, "%.63s", name);
-  for (char *p = use->holder; (p = strchr(p, '!'));) *p = '/';
+  for (char *p = use->holder; (p = strchr(p, '!'));)
+    *p = '/';
 }
 
 static int add_holders(struct sl_uses *uses, const char *directory) {

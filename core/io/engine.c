@@ -8,18 +8,18 @@
 #include "core/io/engine_private.h"
 
 static const struct sl_engine *const engines[] = {
-    &sl_engine_psync,  &sl_engine_sync, &sl_engine_vsync,
+    &sl_engine_psync,  &sl_engine_sync,     &sl_engine_vsync,
     &sl_engine_stdio,  &sl_engine_mmap,
 #ifdef STORLUA_HAVE_LIBURING
     &sl_engine_uring,
 #endif
     &sl_engine_libaio, &sl_engine_posixaio, &sl_engine_null};
-static const char *const names[] = {
-    "psync",    "sync", "vsync", "stdio", "mmap",
+static const char *const names[] = {"psync",    "sync",     "vsync", "stdio",
+                                    "mmap",
 #ifdef STORLUA_HAVE_LIBURING
-    "io_uring",
+                                    "io_uring",
 #endif
-    "libaio",   "posixaio", "null", NULL};
+                                    "libaio",   "posixaio", "null",  NULL};
 
 enum { ENGINES = sizeof(engines) / sizeof(engines[0]) };
 _Static_assert(sizeof(names) / sizeof(names[0]) == ENGINES + 1,
@@ -32,9 +32,7 @@ const struct sl_engine *sl_engine_find(const char *name) {
   return NULL;
 }
 
-const char *const *sl_engine_names(void) {
-  return names;
-}
+const char *const *sl_engine_names(void) { return names; }
 
 /* "psync, stdio, …": what this kernel has. */
 static void list_available(char *text, size_t size) {

@@ -51,13 +51,13 @@ struct sl_engine_state; /* an engine's own data for one stream */
  * stays valid until the engine is closed. */
 struct sl_engine_setup {
   struct sl_target *target;
-  bool writes;            /* some operation of the workload writes */
-  unsigned queue_depth;   /* at least 1 */
-  size_t record_bytes;    /* of one vector for vsync, else of an operation */
-  uint64_t range_offset;  /* no operation begins outside of the range */
+  bool writes;           /* some operation of the workload writes */
+  unsigned queue_depth;  /* at least 1 */
+  size_t record_bytes;   /* of one vector for vsync, else of an operation */
+  uint64_t range_offset; /* no operation begins outside of the range */
   uint64_t range_bytes;
   enum sl_map_sync map_sync;
-  unsigned char *memory;  /* queued engines: all data lies in here */
+  unsigned char *memory; /* queued engines: all data lies in here */
   size_t memory_bytes;
 };
 
@@ -65,18 +65,18 @@ struct sl_engine_setup {
  * from submit until reap gives it back. */
 struct sl_request {
   enum sl_op op;
-  unsigned slot;   /* below queue_depth; no other request under way has it */
+  unsigned slot; /* below queue_depth; no other request under way has it */
   unsigned char *data;
   size_t bytes;
   uint64_t offset;
-  ssize_t result;  /* set by reap: as returned by `transfer` */
+  ssize_t result; /* set by reap: as returned by `transfer` */
 };
 
 struct sl_engine {
   const char *name;
-  bool needs_target;      /* false: null */
-  bool buffered;          /* data goes through the page cache in any case */
-  unsigned queue_max;     /* 1 for a synchronous engine */
+  bool needs_target;  /* false: null */
+  bool buffered;      /* data goes through the page cache in any case */
+  unsigned queue_max; /* 1 for a synchronous engine */
   /* 0 when the running kernel has it, else a negative errno and the reason
    * as a hint.  NULL: every kernel does. */
   int (*probe)(struct sl_error *e);
@@ -87,8 +87,8 @@ struct sl_engine {
   /* Moves up to `bytes`; returns bytes moved, 0 at the end of the target, or
    * a negative errno.  May be short.  Timed by the caller.  NULL for a queued
    * engine. */
-  ssize_t (*transfer)(struct sl_engine_state *state, enum sl_op op,
-                      void *data, size_t bytes, uint64_t offset);
+  ssize_t (*transfer)(struct sl_engine_state *state, enum sl_op op, void *data,
+                      size_t bytes, uint64_t offset);
   /* fdatasync, or what stands for it.  Timed by the caller. */
   int (*flush)(struct sl_engine_state *state);
   /* Takes up to `count` requests and returns how many, or a negative errno

@@ -14,8 +14,8 @@ struct sl_engine_state {
   int fd; /* borrowed from the target */
   bool is_direct;
   aio_context_t context;
-  struct iocb *blocks;    /* one a slot */
-  struct iocb **list;     /* as io_submit wants them */
+  struct iocb *blocks; /* one a slot */
+  struct iocb **list;  /* as io_submit wants them */
   struct io_event *events;
 };
 
@@ -88,18 +88,17 @@ static int libaio_submit(struct sl_engine_state *state,
   for (unsigned i = 0; i < count; i++) {
     const struct sl_request *r = requests[i];
     struct iocb *block = &state->blocks[r->slot];
-    *block = (struct iocb){
-        .aio_data = (uint64_t)(uintptr_t)r,
-        .aio_lio_opcode = r->op == SL_OP_READ ? IOCB_CMD_PREAD
-                                              : IOCB_CMD_PWRITE,
-        .aio_fildes = (uint32_t)state->fd,
-        .aio_buf = (uint64_t)(uintptr_t)r->data,
-        .aio_nbytes = r->bytes,
-        .aio_offset = (int64_t)r->offset};
+    *block =
+        (struct iocb){.aio_data = (uint64_t)(uintptr_t)r,
+                      .aio_lio_opcode = r->op == SL_OP_READ ? IOCB_CMD_PREAD
+                                                            : IOCB_CMD_PWRITE,
+                      .aio_fildes = (uint32_t)state->fd,
+                      .aio_buf = (uint64_t)(uintptr_t)r->data,
+                      .aio_nbytes = r->bytes,
+                      .aio_offset = (int64_t)r->offset};
     state->list[i] = block;
   }
-  long taken = syscall(SYS_io_submit, state->context, (long)count,
-                       state->list);
+  long taken = syscall(SYS_io_submit, state->context, (long)count, state->list);
   return taken >= 0 ? (int)taken : -errno;
 }
 

@@ -19,7 +19,7 @@ struct sl_engine_state {
   unsigned char *map;
   uint64_t map_offset; /* in the target, a multiple of the page size */
   size_t map_bytes;
-  uint64_t end;        /* of what may be touched, in the target */
+  uint64_t end; /* of what may be touched, in the target */
   size_t page;
   struct sl_bus_guard guard;
 };
@@ -45,8 +45,7 @@ static int find_end(struct sl_engine_state *s,
 }
 
 static int mmap_open(struct sl_engine_state **state,
-                     const struct sl_engine_setup *setup,
-                     struct sl_error *e) {
+                     const struct sl_engine_setup *setup, struct sl_error *e) {
   struct sl_engine_state *s = calloc(1, sizeof(*s));
   if (!s) return sl_error_set(e, -ENOMEM, "engine", setup->target->path, -1);
   s->fd = setup->target->fd;
@@ -60,15 +59,17 @@ static int mmap_open(struct sl_engine_state **state,
   s->map = MAP_FAILED;
   errno = ENOMEM;
   if (bytes <= SIZE_MAX / 2) {
-    s->map = mmap(NULL, s->map_bytes,
-                  PROT_READ | (setup->writes ? PROT_WRITE : 0), MAP_SHARED,
-                  s->fd, (off_t)s->map_offset);
+    s->map =
+        mmap(NULL, s->map_bytes, PROT_READ | (setup->writes ? PROT_WRITE : 0),
+             MAP_SHARED, s->fd, (off_t)s->map_offset);
   }
   if (s->map == MAP_FAILED) {
     int code = failed(s, "mmap", setup, e);
     if (code == -ENOMEM) {
-      sl_error_hint(e, "the range of %llu bytes does not fit into the address "
-                    "space", (unsigned long long)bytes);
+      sl_error_hint(e,
+                    "the range of %llu bytes does not fit into the address "
+                    "space",
+                    (unsigned long long)bytes);
     }
     return code;
   }
@@ -101,8 +102,8 @@ static ssize_t why(const struct sl_engine_state *state, enum sl_op op,
   if (op == SL_OP_READ) return cut ? 0 : -EIO;
   if (cut) return -EFAULT;
   off_t page = (off_t)(offset / state->page * state->page);
-  if (fallocate(state->fd, FALLOC_FL_KEEP_SIZE, page,
-                (off_t)state->page) != 0 &&
+  if (fallocate(state->fd, FALLOC_FL_KEEP_SIZE, page, (off_t)state->page) !=
+          0 &&
       (errno == ENOSPC || errno == EDQUOT)) {
     return -errno;
   }
@@ -157,8 +158,7 @@ static int mmap_flush(struct sl_engine_state *state) {
   return msync(state->map, state->map_bytes, MS_SYNC) == 0 ? 0 : -errno;
 }
 
-static unsigned mmap_notes(struct sl_engine_state *state,
-                           const char **notes) {
+static unsigned mmap_notes(struct sl_engine_state *state, const char **notes) {
   (void)state;
   notes[0] = "page_cache";
   return 1;

@@ -4,8 +4,7 @@
 #include "core/io/engine_private.h"
 
 static int null_open(struct sl_engine_state **state,
-                     const struct sl_engine_setup *setup,
-                     struct sl_error *e) {
+                     const struct sl_engine_setup *setup, struct sl_error *e) {
   (void)setup, (void)e;
   *state = NULL;
   return 0;

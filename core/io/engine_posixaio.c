@@ -71,7 +71,8 @@ static int posixaio_close(struct sl_engine_state *state) {
   for (unsigned i = 0; i < state->depth; i++) {
     const struct aiocb *block = &state->slots[i].block;
     if (!state->slots[i].request) continue;
-    while (aio_error(block) == EINPROGRESS) aio_suspend(&block, 1, NULL);
+    while (aio_error(block) == EINPROGRESS)
+      aio_suspend(&block, 1, NULL);
   }
   release(state);
   return 0;
@@ -92,8 +93,7 @@ static int start(struct slot *slot, struct sl_request *request) {
 }
 
 static int posixaio_submit(struct sl_engine_state *state,
-                           struct sl_request *const *requests,
-                           unsigned count) {
+                           struct sl_request *const *requests, unsigned count) {
   for (unsigned i = 0; i < count; i++) {
     int code = start(&state->slots[requests[i]->slot], requests[i]);
     if (code != 0) return i ? (int)i : code;
@@ -126,8 +126,8 @@ static int posixaio_reap(struct sl_engine_state *state, int64_t timeout_ns,
     const struct slot *slot = &state->slots[i];
     if (slot->request) state->waiting[waiting++] = &slot->block;
   }
-  if (aio_suspend(state->waiting, waiting,
-                  timeout_ns < 0 ? NULL : &timeout) != 0) {
+  if (aio_suspend(state->waiting, waiting, timeout_ns < 0 ? NULL : &timeout) !=
+      0) {
     return errno == EAGAIN ? 0 : -errno;
   }
   return collect(state, done, max);

@@ -12,8 +12,7 @@ static int fd_of(const struct sl_engine_state *state) {
 }
 
 static int psync_open(struct sl_engine_state **state,
-                      const struct sl_engine_setup *setup,
-                      struct sl_error *e) {
+                      const struct sl_engine_setup *setup, struct sl_error *e) {
   (void)e;
   *state = (struct sl_engine_state *)setup->target;
   return 0;

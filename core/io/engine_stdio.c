@@ -28,8 +28,7 @@ static int failed(struct sl_engine_state *s, int code, const char *op,
 }
 
 static int stdio_open(struct sl_engine_state **state,
-                      const struct sl_engine_setup *setup,
-                      struct sl_error *e) {
+                      const struct sl_engine_setup *setup, struct sl_error *e) {
   struct sl_engine_state *s = calloc(1, sizeof(*s));
   if (!s) return sl_error_set(e, -ENOMEM, "engine", setup->target->path, -1);
   s->fd = setup->target->fd;
@@ -91,8 +90,7 @@ static int stdio_flush(struct sl_engine_state *state) {
   return fdatasync(state->fd) == 0 ? 0 : -errno;
 }
 
-static unsigned stdio_notes(struct sl_engine_state *state,
-                            const char **notes) {
+static unsigned stdio_notes(struct sl_engine_state *state, const char **notes) {
   (void)state;
   notes[0] = "page_cache";
   return 1;

@@ -20,8 +20,8 @@
 
 struct sl_engine_state {
   struct io_uring ring;
-  int fd; /* borrowed from the target */
-  int entry_fd;           /* fd, or 0: the registered one */
+  int fd;       /* borrowed from the target */
+  int entry_fd; /* fd, or 0: the registered one */
   unsigned char entry_flags;
   bool has_memory;
   struct iovec *vectors; /* one a slot */
@@ -46,7 +46,8 @@ static int explain(int code, const char *path, struct sl_error *e) {
   if (code == -ENOSYS) {
     sl_error_hint(e, "this kernel has no io_uring");
   } else if (code == -EPERM || code == -EACCES) {
-    sl_error_hint(e, "io_uring is forbidden here: by the sysctl "
+    sl_error_hint(e,
+                  "io_uring is forbidden here: by the sysctl "
                   "kernel.io_uring_disabled or a seccomp filter");
   } else if (code == -ENOMEM) {
     sl_error_hint(e, "too little memory may be locked: see ulimit -l");
@@ -63,8 +64,7 @@ static int uring_probe(struct sl_error *e) {
 }
 
 static int uring_open(struct sl_engine_state **state,
-                      const struct sl_engine_setup *setup,
-                      struct sl_error *e) {
+                      const struct sl_engine_setup *setup, struct sl_error *e) {
   const char *path = setup->target->path;
   struct sl_engine_state *s = calloc(1, sizeof(*s));
   if (s) s->vectors = calloc(setup->queue_depth, sizeof(*s->vectors));
@@ -96,8 +96,8 @@ static int uring_close(struct sl_engine_state *state) {
   return 0;
 }
 
-static inline void write_entry(struct sl_engine_state *s, struct io_uring_sqe *sqe,
-                        struct sl_request *r) {
+static inline void write_entry(struct sl_engine_state *s,
+                               struct io_uring_sqe *sqe, struct sl_request *r) {
   int fd = s->entry_fd;
   unsigned bytes = (unsigned)(r->bytes < BYTES_MAX ? r->bytes : BYTES_MAX);
   bool reads = r->op == SL_OP_READ;
@@ -119,7 +119,8 @@ static inline void write_entry(struct sl_engine_state *s, struct io_uring_sqe *s
 }
 
 __attribute__((hot)) static int uring_submit(struct sl_engine_state *state,
-                        struct sl_request *const *requests, unsigned count) {
+                                             struct sl_request *const *requests,
+                                             unsigned count) {
   unsigned taken = 0;
   while (taken < count) {
     struct io_uring_sqe *sqe = io_uring_get_sqe(&state->ring);
@@ -137,15 +138,17 @@ static int enter(struct io_uring *ring, int64_t timeout_ns) {
   return io_uring_submit_and_wait_timeout(ring, &first, 1, &ts, NULL);
 }
 
-__attribute__((hot)) static int uring_reap(struct sl_engine_state *state, int64_t timeout_ns,
-                      struct sl_request **done, unsigned max) {
+__attribute__((hot)) static int uring_reap(struct sl_engine_state *state,
+                                           int64_t timeout_ns,
+                                           struct sl_request **done,
+                                           unsigned max) {
   struct io_uring *ring = &state->ring;
   struct io_uring_cqe *cqe;
   unsigned head, count = 0;
   if (io_uring_sq_ready(ring) || !io_uring_cq_ready(ring)) {
     int code = enter(ring, timeout_ns);
-    bool passing = code == -EINTR || code == -ETIME || code == -EAGAIN ||
-                   code == -EBUSY;
+    bool passing =
+        code == -EINTR || code == -ETIME || code == -EAGAIN || code == -EBUSY;
     if (code < 0 && !passing) return code;
     if (code == -EINTR && !io_uring_cq_ready(ring)) return code;
   }
@@ -165,8 +168,7 @@ static int uring_flush(struct sl_engine_state *state) {
 
 /* A request that cannot be done without waiting goes to a thread of the
  * kernel: that costs more than a call of pread, and is told. */
-static unsigned uring_notes(struct sl_engine_state *state,
-                            const char **notes) {
+static unsigned uring_notes(struct sl_engine_state *state, const char **notes) {
   unsigned count = 0;
   if (sl_kernel_workers()) notes[count++] = "io_uring_punted";
   if (!state->has_memory) notes[count++] = "io_uring_unregistered";

@@ -15,8 +15,7 @@ struct sl_engine_state {
 };
 
 static int vsync_open(struct sl_engine_state **state,
-                      const struct sl_engine_setup *setup,
-                      struct sl_error *e) {
+                      const struct sl_engine_setup *setup, struct sl_error *e) {
   struct sl_engine_state *s = malloc(sizeof(*s));
   if (!s) return sl_error_set(e, -ENOMEM, "engine", setup->target->path, -1);
   s->fd = setup->target->fd;

@@ -29,14 +29,14 @@ struct sl_ring {
   size_t record_bytes;
   unsigned slots;
   unsigned in_flight;
-  unsigned queued;        /* slots in `line` */
+  unsigned queued; /* slots in `line` */
   bool writes;
   bool has_memory;
-  bool has_ring_fd;       /* looked up whether it can be registered */
+  bool has_ring_fd; /* looked up whether it can be registered */
   int entry_fd;
   unsigned char entry_flags;
-  unsigned *line;         /* slots that no system call has taken yet */
-  struct slot *table;     /* 2 * slots */
+  unsigned *line;     /* slots that no system call has taken yet */
+  struct slot *table; /* 2 * slots */
   struct sl_histogram latency[SL_RING_OPS];
 };
 
@@ -53,8 +53,7 @@ static int open_uring(struct io_uring *uring, unsigned entries) {
 
 static void register_all(struct sl_ring *r) {
   struct iovec memory = {r->arena.data, r->arena.size};
-  bool has_file =
-      io_uring_register_files(&r->uring, &r->target.fd, 1) == 0;
+  bool has_file = io_uring_register_files(&r->uring, &r->target.fd, 1) == 0;
   r->entry_fd = has_file ? 0 : r->target.fd;
   r->entry_flags = has_file ? IOSQE_FIXED_FILE : 0;
   r->has_memory = io_uring_register_buffers(&r->uring, &memory, 1) == 0;
@@ -101,7 +100,8 @@ int sl_ring_open(struct sl_ring **ring, const struct sl_ring_spec *spec,
   r->slots = spec->slots;
   r->record_bytes = spec->record_bytes;
   r->writes = spec->target.write;
-  for (int i = 0; i < SL_RING_OPS; i++) sl_histogram_init(&r->latency[i]);
+  for (int i = 0; i < SL_RING_OPS; i++)
+    sl_histogram_init(&r->latency[i]);
   code = open_parts(r, spec, e);
   if (code != 0) {
     free_ring(r);

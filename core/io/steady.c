@@ -20,10 +20,8 @@ void sl_steady_judge(const struct sl_series_point *points, unsigned count,
   steady->is_known = true;
   steady->mean_bytes = mean;
   steady->spread_percent = mean > 0 ? (most - least) / mean * 100 : 0;
-  steady->slope_percent =
-      mean > 0 ? fabs(slope) * (count - 1) / mean * 100 : 0;
+  steady->slope_percent = mean > 0 ? fabs(slope) * (count - 1) / mean * 100 : 0;
   /* Nothing at all is no steady rate but a stall. */
-  steady->is_reached = mean > 0 &&
-                       steady->spread_percent <= 2.0 * percent &&
+  steady->is_reached = mean > 0 && steady->spread_percent <= 2.0 * percent &&
                        steady->slope_percent <= percent;
 }

@@ -20,24 +20,24 @@
 struct sl_series_point {
   uint64_t bytes;
   uint64_t operations;
-  int64_t max_ns;        /* slowest operation of the interval */
+  int64_t max_ns; /* slowest operation of the interval */
 };
 
 enum { SL_STEADY_POINTS_MIN = 5 };
 
 struct sl_steady_spec {
-  int64_t window_ns;  /* 0: do not look.  At least SL_STEADY_POINTS_MIN
-                         intervals of the series; when these grow, so does
-                         the window. */
-  unsigned percent;   /* 1 .. 100 */
+  int64_t window_ns; /* 0: do not look.  At least SL_STEADY_POINTS_MIN
+                        intervals of the series; when these grow, so does
+                        the window. */
+  unsigned percent;  /* 1 .. 100 */
 };
 
 struct sl_steady {
-  bool is_known;      /* a whole window was looked at */
+  bool is_known; /* a whole window was looked at */
   bool is_reached;
-  int64_t at_ns;      /* end of the window, from the first operation */
+  int64_t at_ns; /* end of the window, from the first operation */
   int64_t window_ns;
-  double mean_bytes;  /* of an interval */
+  double mean_bytes; /* of an interval */
   double spread_percent, slope_percent;
 };
 

@@ -29,8 +29,7 @@ struct sl_streams {
 };
 
 struct sl_streams *sl_streams_new(unsigned count, bool stonewall) {
-  struct sl_streams *s =
-      calloc(1, sizeof(*s) + count * sizeof(s->streams[0]));
+  struct sl_streams *s = calloc(1, sizeof(*s) + count * sizeof(s->streams[0]));
   if (!s) return NULL;
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);

@@ -40,8 +40,7 @@ void sl_streams_leave(struct sl_streams *streams);
 /* Its first counted operation is next. */
 void sl_streams_begin(struct sl_streams *streams, unsigned index,
                       int64_t now_ns);
-void sl_streams_end(struct sl_streams *streams, unsigned index,
-                    int64_t now_ns);
+void sl_streams_end(struct sl_streams *streams, unsigned index, int64_t now_ns);
 /* True when there is a stonewall and one has ended.  One relaxed load. */
 bool sl_streams_stopped(const struct sl_streams *streams);
 bool sl_streams_have_stonewall(const struct sl_streams *streams);
@@ -53,7 +52,7 @@ struct sl_window {
 };
 
 struct sl_window_share {
-  int64_t start_ns, end_ns; /* of this stream; 0 when it never began */
+  int64_t start_ns, end_ns;   /* of this stream; 0 when it never began */
   uint64_t bytes, operations; /* within the window */
 };
 

@@ -84,8 +84,9 @@ static int open_failed(const struct sl_target *target,
   fail(target, code, "open", e);
   if (code == -EROFS) sl_error_hint(e, "the file system is read-only");
   if (code == -EPERM && target->is_block) {
-    sl_error_hint(e, "forbidden to root too: a device cgroup or a "
-                     "write-protected device");
+    sl_error_hint(e,
+                  "forbidden to root too: a device cgroup or a "
+                  "write-protected device");
   }
   if (code == -ETXTBSY) sl_error_hint(e, "it is a program or swap in use");
   return code;
@@ -140,7 +141,8 @@ int sl_target_open(struct sl_target *target, const struct sl_target_spec *spec,
   size_t length = strlen(spec->path);
   if (length >= sizeof(target->path)) {
     sl_error_set(e, -ENAMETOOLONG, "open", spec->path, -1);
-    sl_error_hint(e, "paths of targets have %zu bytes at most: name it "
+    sl_error_hint(e,
+                  "paths of targets have %zu bytes at most: name it "
                   "relative to the working directory",
                   sizeof(target->path) - 1);
     return -ENAMETOOLONG;
@@ -173,10 +175,10 @@ int sl_target_check_alignment(const struct sl_target *target,
   bool record_fits = record_bytes % align == 0;
   if (record_fits && range_offset % align == 0) return 0;
   fail(target, -EINVAL, "alignment", e);
-  sl_error_hint(e, "direct I/O here needs multiples of %u bytes: %s is %llu",
-                align, record_fits ? "range_offset" : "record_bytes",
-                (unsigned long long)(record_fits ? range_offset
-                                                 : record_bytes));
+  sl_error_hint(
+      e, "direct I/O here needs multiples of %u bytes: %s is %llu", align,
+      record_fits ? "range_offset" : "record_bytes",
+      (unsigned long long)(record_fits ? range_offset : record_bytes));
   return -EINVAL;
 }
 

@@ -16,26 +16,26 @@ enum sl_open_sync {
 };
 
 struct sl_target_spec {
-  const char *path;       /* borrowed */
+  const char *path; /* borrowed */
   bool write;
-  bool create;            /* regular files only; never in /dev */
+  bool create; /* regular files only; never in /dev */
   bool truncate;
-  bool direct;            /* O_DIRECT; refused where it cannot be had */
+  bool direct; /* O_DIRECT; refused where it cannot be had */
   enum sl_open_sync sync;
-  uint64_t size_bytes;    /* create: the size the file is to reach; 0 none.
-                             Not preallocated: a hole until written. */
+  uint64_t size_bytes; /* create: the size the file is to reach; 0 none.
+                          Not preallocated: a hole until written. */
 };
 
 struct sl_target {
-  int fd;                     /* -1 when closed */
+  int fd; /* -1 when closed */
   bool is_block;
-  bool is_direct;             /* O_DIRECT is in effect, not merely accepted */
-  bool is_ram;                /* tmpfs, ramfs: no medium behind it */
-  uint64_t size_bytes;        /* st_size, or of the device */
-  uint32_t memory_align;      /* for O_DIRECT; 1 when not direct */
-  uint32_t offset_align;      /* of offset and length; 1 when not direct */
-  uint64_t filesystem_magic;  /* statfs f_type; 0 for a block device */
-  uint64_t device;            /* st_dev, or st_rdev of a block device */
+  bool is_direct;            /* O_DIRECT is in effect, not merely accepted */
+  bool is_ram;               /* tmpfs, ramfs: no medium behind it */
+  uint64_t size_bytes;       /* st_size, or of the device */
+  uint32_t memory_align;     /* for O_DIRECT; 1 when not direct */
+  uint32_t offset_align;     /* of offset and length; 1 when not direct */
+  uint64_t filesystem_magic; /* statfs f_type; 0 for a block device */
+  uint64_t device;           /* st_dev, or st_rdev of a block device */
   char path[512];
 };
 
@@ -62,10 +62,10 @@ int64_t sl_target_unbacked(const struct sl_target *target, uint64_t offset,
 
 /* What a trim of this target does. */
 struct sl_trim_facts {
-  bool is_zero_promised;     /* a trimmed sector reads as zeros: for a file,
-                                for a loop device, and where an old kernel
-                                says so (discard_zeroes_data).  False: it may
-                                read as anything. */
+  bool is_zero_promised;      /* a trimmed sector reads as zeros: for a file,
+                                 for a loop device, and where an old kernel
+                                 says so (discard_zeroes_data).  False: it may
+                                 read as anything. */
   uint64_t granularity_bytes; /* what is no whole multiple of it is not freed;
                                  0 unknown */
 };

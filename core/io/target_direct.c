@@ -120,8 +120,9 @@ int sl_target_probe_direct(struct sl_target *target, struct sl_error *e) {
   if (ask_statx(target->fd, &memory, &offset)) {
     if (!usable(memory) || !usable(offset)) {
       sl_error_set(e, -EINVAL, "open", target->path, -1);
-      sl_error_hint(e, "the file system says that this file has no direct "
-                       "I/O (encrypted, compressed, journalled or inline)");
+      sl_error_hint(e,
+                    "the file system says that this file has no direct "
+                    "I/O (encrypted, compressed, journalled or inline)");
       return -EINVAL;
     }
   } else if (target->filesystem_magic == SL_MAGIC_BTRFS) {

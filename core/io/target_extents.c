@@ -25,8 +25,8 @@ static uint64_t overlap(uint64_t a, uint64_t a_end, uint64_t b,
 /* Backed bytes by FIEMAP, or -1. */
 static int64_t backed_by_map(int fd, uint64_t offset, uint64_t end,
                              bool unwritten) {
-  struct fiemap *map = malloc(sizeof(*map) +
-                              EXTENTS_A_CALL * sizeof(map->fm_extents[0]));
+  struct fiemap *map =
+      malloc(sizeof(*map) + EXTENTS_A_CALL * sizeof(map->fm_extents[0]));
   if (!map) return -1;
   uint64_t backed = 0, at = offset;
   bool told = true, more = true;

@@ -45,8 +45,10 @@ static int64_t queue_number(const struct sl_target *target,
 static int probe_device(const struct sl_target *target,
                         struct sl_trim_facts *facts, struct sl_error *e) {
   if (queue_number(target, "discard_max_bytes") == 0) {
-    return cannot(target, "this device has no discard (its "
-                  "queue/discard_max_bytes is 0)", e);
+    return cannot(target,
+                  "this device has no discard (its "
+                  "queue/discard_max_bytes is 0)",
+                  e);
   }
   int64_t granularity = queue_number(target, "discard_granularity");
   facts->granularity_bytes = granularity > 0 ? (uint64_t)granularity : 0;

@@ -83,9 +83,10 @@ static int allocate(struct sl_run *run, struct sl_error *e) {
   size = (size + unit - 1) / unit * unit;
   if (size > SIZE_MAX / 2 / depth) {
     sl_error_set(e, -ENOMEM, "workload", run->spec->target.path, -1);
-    sl_error_hint(e, "%llu records of %llu bytes are more than this machine "
-                  "can address", (unsigned long long)depth,
-                  (unsigned long long)size);
+    sl_error_hint(e,
+                  "%llu records of %llu bytes are more than this machine "
+                  "can address",
+                  (unsigned long long)depth, (unsigned long long)size);
     return -ENOMEM;
   }
   run->slot_bytes = (size_t)size;
@@ -218,8 +219,8 @@ static int wait_for_others(struct sl_run *run, struct sl_error *e) {
   const struct sl_workload_spec *spec = run->spec;
   if (!spec->streams) return 0;
   if (run->job) sl_job_enter(run->job, NULL, -1);
-  int code = sl_streams_wait(spec->streams, spec->stream, run->progress,
-                             run->job);
+  int code =
+      sl_streams_wait(spec->streams, spec->stream, run->progress, run->job);
   if (code == 0) return 0;
   if (sl_run_cancelled(run)) {
     sl_run_end(run, SL_END_CANCELLED);
@@ -266,11 +267,9 @@ static int run_spec(const struct sl_workload_spec *spec, struct sl_job *job,
                        .clock = clock ? clock : &real,
                        .progress = progress ? progress : &unseen,
                        .result = result,
-                       .tally = {&result->read, &result->write,
-                                 &result->trim},
-                       .rate = spec->rate_operations_s
-                                   ? spec->rate_operations_s
-                                   : spec->rate_bytes_s};
+                       .tally = {&result->read, &result->write, &result->trim},
+                       .rate = spec->rate_operations_s ? spec->rate_operations_s
+                                                       : spec->rate_bytes_s};
   run.is_held_back = spec->limit_bytes || run.rate;
   code = check_clock(&run, e);
   if (!code) code = open_target(&run, e);

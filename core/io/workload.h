@@ -40,15 +40,15 @@ enum sl_operation {
 
 enum sl_flush {
   SL_FLUSH_NONE,
-  SL_FLUSH_END,  /* one fdatasync after the last operation */
+  SL_FLUSH_END,   /* one fdatasync after the last operation */
   SL_FLUSH_EVERY, /* after every `flush_every` writes, and at the end */
-  SL_FLUSH_AFTER /* as SL_FLUSH_END, but after the time has been taken: outside
-                    of total_ns and of the window of several streams */
+  SL_FLUSH_AFTER  /* as SL_FLUSH_END, but after the time has been taken: outside
+                     of total_ns and of the window of several streams */
 };
 
 enum {
-  SL_SIZE_MIX_MAX = 8,      /* record sizes of a mix */
-  SL_SERIES_POINTS = 3600,  /* then neighbours merge, the interval doubles */
+  SL_SIZE_MIX_MAX = 8,     /* record sizes of a mix */
+  SL_SERIES_POINTS = 3600, /* then neighbours merge, the interval doubles */
   SL_ERRORS_KEPT = 32,
   SL_BAD_KEPT_MAX = 64
 };
@@ -56,22 +56,24 @@ enum {
 struct sl_workload_spec {
   struct sl_target_spec target;
   const struct sl_engine *engine;
-  unsigned queue_depth;        /* 1 (or 0) for synchronous engines */
-  unsigned vectors;            /* vsync: records in one operation; else 0 */
-  enum sl_map_sync map_sync;   /* mmap */
+  unsigned queue_depth;      /* 1 (or 0) for synchronous engines */
+  unsigned vectors;          /* vsync: records in one operation; else 0 */
+  enum sl_map_sync map_sync; /* mmap */
 
   enum sl_operation operation;
-  unsigned read_percent;       /* 0..100, SL_MIXED only */
-  uint64_t record_bytes;       /* a multiple of 512 when stamps are on */
+  unsigned read_percent; /* 0..100, SL_MIXED only */
+  uint64_t record_bytes; /* a multiple of 512 when stamps are on */
   /* All zero, or records of several sizes, percents of 100: record_bytes is
    * the largest, the others divide it.  A visit draws its size, and where in
    * its record of record_bytes it lies, at a multiple of that size; what the
    * range has beyond whole records is left out. */
-  struct { uint64_t record_bytes; unsigned percent; }
-      size_mix[SL_SIZE_MIX_MAX];
+  struct {
+    uint64_t record_bytes;
+    unsigned percent;
+  } size_mix[SL_SIZE_MIX_MAX];
 
-  uint64_t range_offset;       /* bytes */
-  uint64_t range_bytes;        /* 0: to the end of the target */
+  uint64_t range_offset; /* bytes */
+  uint64_t range_bytes;  /* 0: to the end of the target */
   enum sl_order_kind order;
   uint64_t stride_records;
   /* Other than SL_UNIFORM: each visit draws its record, and a pass is as many
@@ -79,9 +81,9 @@ struct sl_workload_spec {
    * which record has which rank. */
   struct sl_distribution_spec distribution;
   uint64_t seed;
-  uint64_t first_visit;        /* start here: visit v touches record
-                                  order(v % records) and writes generation
-                                  identity.generation + v / records */
+  uint64_t first_visit; /* start here: visit v touches record
+                           order(v % records) and writes generation
+                           identity.generation + v / records */
 
   /* How much: the first limit reached ends it.  All zero: one pass.  Past the
    * end of a pass the order starts again, and writes get the next
@@ -89,70 +91,70 @@ struct sl_workload_spec {
   uint64_t limit_records;
   uint64_t limit_bytes;
   int64_t limit_ns;
-  int64_t ramp_ns;             /* operations before this are not counted */
+  int64_t ramp_ns; /* operations before this are not counted */
 
   enum sl_flush flush;
-  uint64_t flush_every;        /* writes between flushes */
+  uint64_t flush_every; /* writes between flushes */
 
-  bool stamp;                  /* write stamps; else incompressible filler */
-  bool verify;                 /* compare what was read; trim: read back in
-                                  the end what was trimmed, as zeros */
-  struct sl_stamp identity;    /* run, generation, target, writer */
-  const struct sl_legal *legal;  /* verify: sorted by offset, borrowed; where
-                                    it says nothing, and when NULL, exactly
-                                    identity.generation */
+  bool stamp;                   /* write stamps; else incompressible filler */
+  bool verify;                  /* compare what was read; trim: read back in
+                                   the end what was trimmed, as zeros */
+  struct sl_stamp identity;     /* run, generation, target, writer */
+  const struct sl_legal *legal; /* verify: sorted by offset, borrowed; where
+                                   it says nothing, and when NULL, exactly
+                                   identity.generation */
   size_t legal_count;
-  unsigned bad_kept;           /* bad sectors to keep whole, <= the maximum */
+  unsigned bad_kept; /* bad sectors to keep whole, <= the maximum */
 
-  uint64_t rate_bytes_s;       /* 0: as fast as it goes */
-  uint64_t rate_operations_s;  /* the same in operations; not both */
-  int64_t limit_latency_ns;    /* an operation that lasts longer ends it */
-  bool continue_on_error;      /* else the first error ends the workload */
-  bool require_cold;           /* refuse to start a read on cached pages */
-  bool drop_cache;             /* before a read: flush and drop this file's
-                                  pages, then check residency */
-  int64_t interval_ns;         /* of the series; 0: one second */
+  uint64_t rate_bytes_s;        /* 0: as fast as it goes */
+  uint64_t rate_operations_s;   /* the same in operations; not both */
+  int64_t limit_latency_ns;     /* an operation that lasts longer ends it */
+  bool continue_on_error;       /* else the first error ends the workload */
+  bool require_cold;            /* refuse to start a read on cached pages */
+  bool drop_cache;              /* before a read: flush and drop this file's
+                                   pages, then check residency */
+  int64_t interval_ns;          /* of the series; 0: one second */
   struct sl_steady_spec steady; /* ends it when it has become steady */
 
-  int64_t virtual_op_ns;       /* null engine under virtual time: what one
-                                  operation is declared to last */
-  struct sl_streams *streams;  /* common start with others; NULL: none */
-  unsigned stream;             /* which of them this one is */
+  int64_t virtual_op_ns;      /* null engine under virtual time: what one
+                                 operation is declared to last */
+  struct sl_streams *streams; /* common start with others; NULL: none */
+  unsigned stream;            /* which of them this one is */
 };
 
 enum sl_end {
-  SL_END_COMPLETE,   /* a limit was reached */
+  SL_END_COMPLETE, /* a limit was reached */
   SL_END_CANCELLED,
-  SL_END_ERROR,      /* an I/O error, continue_on_error false */
-  SL_END_NO_SPACE,   /* ENOSPC or EDQUOT: counted up to there */
-  SL_END_OF_DEVICE,  /* the target ended before the range did */
-  SL_END_TOO_SLOW,   /* an operation lasted longer than limit_latency_ns; which
-                        one is in error, with the code -ETIMEDOUT */
-  SL_END_STONEWALL,  /* another stream ended first */
-  SL_END_NOT_COLD    /* require_cold, and pages were resident: no I/O done */
+  SL_END_ERROR,     /* an I/O error, continue_on_error false */
+  SL_END_NO_SPACE,  /* ENOSPC or EDQUOT: counted up to there */
+  SL_END_OF_DEVICE, /* the target ended before the range did */
+  SL_END_TOO_SLOW,  /* an operation lasted longer than limit_latency_ns; which
+                       one is in error, with the code -ETIMEDOUT */
+  SL_END_STONEWALL, /* another stream ended first */
+  SL_END_NOT_COLD   /* require_cold, and pages were resident: no I/O done */
 };
 const char *sl_end_name(enum sl_end end);
 
 struct sl_io_error {
   enum sl_op op;
   bool is_flush;
-  int code;              /* negative errno */
-  uint64_t offset;       /* first one of this op and code */
+  int code;        /* negative errno */
+  uint64_t offset; /* first one of this op and code */
   uint64_t count;
 };
 
 struct sl_bad_sector {
-  uint64_t offset;       /* bytes, in the target */
+  uint64_t offset; /* bytes, in the target */
   struct sl_verdict verdict;
   struct sl_stamp expected;
   unsigned char found[SL_SECTOR_BYTES];
   unsigned char wanted[SL_SECTOR_BYTES]; /* nearest legal sector */
 };
 
-struct sl_tally {        /* one direction */
-  uint64_t operations;   /* records moved, whole or short */
-  uint64_t calls;        /* system calls they took */
-  uint64_t bytes;        /* as returned by the kernel */
+struct sl_tally {      /* one direction */
+  uint64_t operations; /* records moved, whole or short */
+  uint64_t calls;      /* system calls they took */
+  uint64_t bytes;      /* as returned by the kernel */
   uint64_t short_calls;
   int64_t io_ns;
   struct sl_histogram latency; /* per operation */
@@ -160,17 +162,17 @@ struct sl_tally {        /* one direction */
 
 struct sl_workload_result {
   enum sl_end end;
-  struct sl_error error;   /* the first one, when end is an error */
+  struct sl_error error; /* the first one, when end is an error */
   struct sl_tally read, write, trim;
   uint64_t flushes;
   int64_t flush_ns;
   struct sl_histogram flush_latency;
-  int64_t total_ns;        /* wall span, monotonic */
+  int64_t total_ns; /* wall span, monotonic */
   int64_t fill_ns, verify_ns, pace_ns, open_ns, close_ns;
-  int64_t boot_start_ns;   /* CLOCK_BOOTTIME at the first operation */
-  uint64_t next_visit;     /* first_visit plus the visits completed, those of
-                              the ramp too: where a next run goes on */
-  uint64_t passes;         /* whole passes in this run */
+  int64_t boot_start_ns;    /* CLOCK_BOOTTIME at the first operation */
+  uint64_t next_visit;      /* first_visit plus the visits completed, those of
+                               the ramp too: where a next run goes on */
+  uint64_t passes;          /* whole passes in this run */
   uint32_t generation_last; /* newest generation that was written */
 
   int64_t series_interval_ns;
@@ -179,25 +181,25 @@ struct sl_workload_result {
 
   struct sl_steady steady; /* as last looked at */
 
-  unsigned error_count;    /* distinct, in errors[] */
-  uint64_t errors_total;   /* failed operations, also those not kept */
+  unsigned error_count;  /* distinct, in errors[] */
+  uint64_t errors_total; /* failed operations, also those not kept */
   struct sl_io_error errors[SL_ERRORS_KEPT];
 
-  uint64_t verified_sectors;  /* compared, good or bad */
+  uint64_t verified_sectors; /* compared, good or bad */
   uint64_t bad_sectors;
   uint64_t damage[SL_DAMAGE_KINDS]; /* bad sectors by kind */
-  uint64_t zero_sectors;      /* legal zeros, where zero_ok */
-  uint64_t old_sectors;       /* legal, generation below the newest legal */
-  unsigned bad_count;         /* kept */
-  struct sl_bad_sector *bad;  /* bad_kept entries; freed by result_release */
+  uint64_t zero_sectors;            /* legal zeros, where zero_ok */
+  uint64_t old_sectors;      /* legal, generation below the newest legal */
+  unsigned bad_count;        /* kept */
+  struct sl_bad_sector *bad; /* bad_kept entries; freed by result_release */
 
   /* Truth about the target */
   bool is_direct, is_ram, is_block;
   uint32_t memory_align, offset_align;
   uint64_t filesystem_magic;
   bool huge_pages;
-  int64_t resident_before;   /* bytes of the range in the page cache right
-                                before the first operation; -1 unknown */
+  int64_t resident_before;      /* bytes of the range in the page cache right
+                                   before the first operation; -1 unknown */
   const char *residency_source; /* "cachestat", "mincore" or "unknown" */
   unsigned engine_note_count;
   const char *engine_notes[SL_ENGINE_NOTES_MAX]; /* static words */
@@ -216,7 +218,7 @@ struct sl_workload_progress {
   _Atomic uint64_t bytes;
   _Atomic uint64_t errors;
   _Atomic uint64_t bad_sectors;
-  _Atomic int64_t started_ns;  /* monotonic; 0 before the first operation */
+  _Atomic int64_t started_ns; /* monotonic; 0 before the first operation */
 };
 
 /* Checks a spec without touching the target.  -EINVAL with a hint that names

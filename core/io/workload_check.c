@@ -36,8 +36,10 @@ static int check_engine(const struct sl_workload_spec *spec,
                      spec->queue_depth, engine->name, engine->queue_max);
   }
   if (spec->vectors > 1 && strcmp(engine->name, "vsync") != 0) {
-    return sl_refuse(spec, e, "vectors %u: engine %s moves one record at a "
-                     "time", spec->vectors, engine->name);
+    return sl_refuse(spec, e,
+                     "vectors %u: engine %s moves one record at a "
+                     "time",
+                     spec->vectors, engine->name);
   }
   if (spec->vectors > SL_VECTORS_MAX) {
     return sl_refuse(spec, e, "vectors %u is above %d", spec->vectors,
@@ -47,12 +49,15 @@ static int check_engine(const struct sl_workload_spec *spec,
     return sl_refuse(spec, e, "virtual_op_ns is for engine null");
   }
   if (engine->buffered && spec->target.direct) {
-    return sl_refuse(spec, e, "engine %s goes through the page cache: it "
-                     "cannot be direct", engine->name);
+    return sl_refuse(spec, e,
+                     "engine %s goes through the page cache: it "
+                     "cannot be direct",
+                     engine->name);
   }
   bool maps = strcmp(engine->name, "mmap") == 0;
   if (maps && spec->target.sync != SL_OPEN_SYNC_NONE) {
-    return sl_refuse(spec, e, "open_sync does nothing for a mapping: set "
+    return sl_refuse(spec, e,
+                     "open_sync does nothing for a mapping: set "
                      "map_sync");
   }
   if (!maps && spec->map_sync != SL_MAP_SYNC_NONE) {
@@ -61,12 +66,16 @@ static int check_engine(const struct sl_workload_spec *spec,
   }
   if (!engine->needs_target) {
     if (!spec->range_bytes && !spec->target.size_bytes) {
-      return sl_refuse(spec, e, "engine %s has no target that could tell the "
-                       "size: range_bytes is missing", engine->name);
+      return sl_refuse(spec, e,
+                       "engine %s has no target that could tell the "
+                       "size: range_bytes is missing",
+                       engine->name);
     }
     if (spec->verify) {
-      return sl_refuse(spec, e, "engine %s moves no data that could be "
-                       "verified", engine->name);
+      return sl_refuse(spec, e,
+                       "engine %s moves no data that could be "
+                       "verified",
+                       engine->name);
     }
   } else if (!spec->target.path || !spec->target.path[0]) {
     return sl_refuse(spec, e, "the path of the target is missing");
@@ -83,25 +92,30 @@ static int check_record(const struct sl_workload_spec *spec,
                      (ull)RECORD_MAX);
   }
   if (spec->range_bytes && spec->range_bytes < record) {
-    return sl_refuse(spec, e, "range_bytes %llu is smaller than record_bytes "
-                     "%llu", (ull)spec->range_bytes, (ull)record);
+    return sl_refuse(spec, e,
+                     "range_bytes %llu is smaller than record_bytes "
+                     "%llu",
+                     (ull)spec->range_bytes, (ull)record);
   }
   if (spec->range_offset > INT64_MAX ||
       spec->range_bytes > INT64_MAX - spec->range_offset) {
-    return sl_refuse(spec, e, "range_offset %llu and range_bytes %llu lead "
-                     "past the largest file", (ull)spec->range_offset,
-                     (ull)spec->range_bytes);
+    return sl_refuse(spec, e,
+                     "range_offset %llu and range_bytes %llu lead "
+                     "past the largest file",
+                     (ull)spec->range_offset, (ull)spec->range_bytes);
   }
   if (spec->limit_bytes && spec->limit_bytes < sl_operation_bytes(spec)) {
-    return sl_refuse(spec, e, "limit_bytes %llu is smaller than an operation "
-                     "of %llu", (ull)spec->limit_bytes,
-                     (ull)sl_operation_bytes(spec));
+    return sl_refuse(spec, e,
+                     "limit_bytes %llu is smaller than an operation "
+                     "of %llu",
+                     (ull)spec->limit_bytes, (ull)sl_operation_bytes(spec));
   }
   if (!has_stamps(spec)) return 0;
   if (record % SL_SECTOR_BYTES || spec->range_offset % SL_SECTOR_BYTES) {
-    return sl_refuse(spec, e, "stamps need whole sectors of %d bytes: "
-                     "record_bytes is %llu, range_offset %llu", SL_SECTOR_BYTES,
-                     (ull)record, (ull)spec->range_offset);
+    return sl_refuse(spec, e,
+                     "stamps need whole sectors of %d bytes: "
+                     "record_bytes is %llu, range_offset %llu",
+                     SL_SECTOR_BYTES, (ull)record, (ull)spec->range_offset);
   }
   if (spec->identity.generation == 0) {
     return sl_refuse(spec, e, "generation 0 means never written: begin with 1");
@@ -115,19 +129,23 @@ static int check_legal(const struct sl_workload_spec *spec,
   for (size_t i = 0; spec->legal && i < spec->legal_count; i++) {
     const struct sl_legal *legal = &spec->legal[i];
     if (legal->offset % SL_SECTOR_BYTES || legal->length % SL_SECTOR_BYTES) {
-      return sl_refuse(spec, e, "legal range %zu at %llu, length %llu, is not "
-                       "made of whole sectors", i + 1, (ull)legal->offset,
-                       (ull)legal->length);
+      return sl_refuse(spec, e,
+                       "legal range %zu at %llu, length %llu, is not "
+                       "made of whole sectors",
+                       i + 1, (ull)legal->offset, (ull)legal->length);
     }
     if (legal->offset < end || legal->length > INT64_MAX ||
         legal->offset > INT64_MAX - legal->length) {
-      return sl_refuse(spec, e, "legal range %zu at %llu overlaps the one "
-                       "before or is not sorted", i + 1, (ull)legal->offset);
+      return sl_refuse(spec, e,
+                       "legal range %zu at %llu overlaps the one "
+                       "before or is not sorted",
+                       i + 1, (ull)legal->offset);
     }
     if (legal->generation_min > legal->generation_max) {
-      return sl_refuse(spec, e, "legal range %zu: generation_min %u is above "
-                       "generation_max %u", i + 1, legal->generation_min,
-                       legal->generation_max);
+      return sl_refuse(spec, e,
+                       "legal range %zu: generation_min %u is above "
+                       "generation_max %u",
+                       i + 1, legal->generation_min, legal->generation_max);
     }
     end = legal->offset + legal->length;
   }
@@ -140,16 +158,19 @@ static int check_operation(const struct sl_workload_spec *spec,
     return sl_refuse(spec, e, "read_percent is %u", spec->read_percent);
   }
   if (spec->verify && spec->operation == SL_WRITE) {
-    return sl_refuse(spec, e, "verify compares what was read: a write reads "
+    return sl_refuse(spec, e,
+                     "verify compares what was read: a write reads "
                      "nothing");
   }
   if (spec->verify && spec->operation == SL_MIXED) {
     if (!spec->stamp) {
-      return sl_refuse(spec, e, "a mixed workload that verifies must write "
+      return sl_refuse(spec, e,
+                       "a mixed workload that verifies must write "
                        "stamps");
     }
     if (spec->continue_on_error) {
-      return sl_refuse(spec, e, "verify with continue_on_error: after a failed "
+      return sl_refuse(spec, e,
+                       "verify with continue_on_error: after a failed "
                        "write nobody knows what a read should find");
     }
   }
@@ -165,11 +186,12 @@ static int check_operation(const struct sl_workload_spec *spec,
 static int check_limits(const struct sl_workload_spec *spec,
                         struct sl_error *e) {
   if (spec->rate_bytes_s && spec->rate_operations_s) {
-    return sl_refuse(spec, e, "rate_bytes_s and rate_operations_s: one of "
+    return sl_refuse(spec, e,
+                     "rate_bytes_s and rate_operations_s: one of "
                      "them");
   }
-  if (spec->limit_latency_ns < 0 || spec->limit_ns < 0 ||
-      spec->ramp_ns < 0 || spec->virtual_op_ns < 0) {
+  if (spec->limit_latency_ns < 0 || spec->limit_ns < 0 || spec->ramp_ns < 0 ||
+      spec->virtual_op_ns < 0) {
     return sl_refuse(spec, e, "a duration is negative");
   }
   if (spec->interval_ns != 0 && spec->interval_ns < 1000000) {
@@ -186,8 +208,7 @@ static int check_limits(const struct sl_workload_spec *spec,
   return 0;
 }
 
-int sl_workload_check(const struct sl_workload_spec *spec,
-                      struct sl_error *e) {
+int sl_workload_check(const struct sl_workload_spec *spec, struct sl_error *e) {
   int code = check_engine(spec, e);
   if (!code) code = check_record(spec, e);
   if (!code) code = check_operation(spec, e);

@@ -7,8 +7,8 @@
 #include "core/io/workload_private.h"
 
 void sl_run_init_filler(struct sl_run *run) {
-  uint64_t state = (uint64_t)sl_monotonic_ns() ^
-                   ((uint64_t)getpid() << 32) ^ (uint64_t)(uintptr_t)run;
+  uint64_t state = (uint64_t)sl_monotonic_ns() ^ ((uint64_t)getpid() << 32) ^
+                   (uint64_t)(uintptr_t)run;
   run->filler.run = (uint32_t)sl_random_next(&state);
   run->filler.target = (uint32_t)sl_random_next(&state);
   run->filler.address = sl_random_next(&state) >> 8;

@@ -8,9 +8,8 @@
 /* The timed part.  Returns what sl_run_transfer_rest returns. */
 static inline int transfer(struct sl_run *run, struct sl_step *step) {
   step->start_ns = sl_run_now(run);
-  ssize_t moved = run->engine->transfer(run->state, step->op,
-                                        step->data, step->request,
-                                        step->offset);
+  ssize_t moved = run->engine->transfer(run->state, step->op, step->data,
+                                        step->request, step->offset);
   if (RARELY(run->declared_op_ns)) run->declared_now_ns += run->declared_op_ns;
   step->stop_ns = sl_run_now(run);
   run->last_ns = step->stop_ns;
@@ -60,8 +59,8 @@ static inline void visit(struct sl_run *run, struct sl_step *step) {
 /* True when the rate and limit_bytes allow the visit, after a wait if need
  * be. */
 static bool may_go_on(struct sl_run *run, const struct sl_step *step) {
-  uint64_t bytes = atomic_load_explicit(&run->progress->bytes,
-                                        memory_order_relaxed);
+  uint64_t bytes =
+      atomic_load_explicit(&run->progress->bytes, memory_order_relaxed);
   if (bytes + step->length > run->bytes_end) {
     sl_run_end(run, SL_END_COMPLETE);
     return false;

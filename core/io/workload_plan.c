@@ -36,9 +36,10 @@ static int plan_range(struct sl_run *run, struct sl_error *e) {
   uint64_t usable = fixed && left < bytes ? left : bytes;
   if (usable < spec->record_bytes) {
     refuse(run, e);
-    sl_error_hint(e, "there are %llu bytes from offset %llu on (size %llu): "
-                  "less than a record of %llu", (ull)usable, (ull)offset,
-                  (ull)size, (ull)spec->record_bytes);
+    sl_error_hint(e,
+                  "there are %llu bytes from offset %llu on (size %llu): "
+                  "less than a record of %llu",
+                  (ull)usable, (ull)offset, (ull)size, (ull)spec->record_bytes);
     return -EINVAL;
   }
   run->range_cut = usable < bytes;
@@ -61,9 +62,10 @@ static int plan_tail(struct sl_run *run, struct sl_error *e) {
     return 0;
   }
   refuse(run, e);
-  sl_error_hint(e, "direct I/O here needs multiples of %llu bytes: the last "
-                "record has %llu (set range_bytes to %llu)", (ull)align,
-                (ull)run->tail_bytes,
+  sl_error_hint(e,
+                "direct I/O here needs multiples of %llu bytes: the last "
+                "record has %llu (set range_bytes to %llu)",
+                (ull)align, (ull)run->tail_bytes,
                 (ull)(run->range_bytes - run->tail_bytes % align));
   return -EINVAL;
 }
@@ -87,11 +89,11 @@ int sl_run_plan(struct sl_run *run, struct sl_error *e) {
   if (code) return code;
   /* An operation of many vectors stays inside the range. */
   uint64_t bytes = sl_operation_bytes(spec);
-  while (bytes > run->range_bytes) bytes -= spec->record_bytes;
+  while (bytes > run->range_bytes)
+    bytes -= spec->record_bytes;
   run->record_bytes = (size_t)bytes;
   run->records = (run->range_bytes - 1) / bytes + 1;
-  run->tail_bytes =
-      (size_t)(run->range_bytes - (run->records - 1) * bytes);
+  run->tail_bytes = (size_t)(run->range_bytes - (run->records - 1) * bytes);
   code = plan_tail(run, e);
   if (code) return code;
   code = sl_run_plan_draws(run, e);

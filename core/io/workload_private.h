@@ -34,58 +34,58 @@ struct sl_run {
   const struct sl_workload_spec *spec;
   const struct sl_engine *engine;
   struct sl_engine_state *state;
-  struct sl_job *job;              /* NULL: cannot be cancelled */
+  struct sl_job *job; /* NULL: cannot be cancelled */
   const struct sl_clock *clock;
   struct sl_workload_progress *progress; /* never NULL */
   struct sl_workload_result *result;
   struct sl_target target;
   struct sl_buffer buffer;
-  struct sl_queue *queue;          /* NULL for a synchronous engine */
-  size_t slot_bytes;               /* of the buffer, for one operation */
+  struct sl_queue *queue; /* NULL for a synchronous engine */
+  size_t slot_bytes;      /* of the buffer, for one operation */
 
   /* What is where; fixed once planned. */
   struct sl_order order;
-  uint64_t records;          /* in a pass, the tail included */
+  uint64_t records; /* in a pass, the tail included */
   uint64_t range_offset;
   uint64_t range_bytes;
-  size_t record_bytes;       /* of an operation: all its vectors */
-  size_t tail_bytes;         /* of the last record of the range */
-  size_t tail_request;       /* what is asked for there: under direct I/O
-                                rounded up at the end of a file */
-  bool is_varied;            /* sl_run_vary says where a visit goes */
+  size_t record_bytes; /* of an operation: all its vectors */
+  size_t tail_bytes;   /* of the last record of the range */
+  size_t tail_request; /* what is asked for there: under direct I/O
+                          rounded up at the end of a file */
+  bool is_varied;      /* sl_run_vary says where a visit goes */
   struct sl_distribution distribution;
-  bool range_cut;            /* the target ends before the range does */
+  bool range_cut; /* the target ends before the range does */
 
   /* Where it is. */
   bool going;
-  bool is_held_back;         /* by limit_bytes or a rate */
-  uint64_t visit;            /* absolute number of the next visit */
-  uint64_t index;            /* visit % records */
-  uint64_t pass;             /* visit / records */
-  uint64_t visit_end;        /* limit_records, or the end of one pass; 0 when
-                                it has ended */
-  uint64_t bytes_end;        /* limit_bytes */
-  uint64_t unflushed;        /* writes since the last flush */
+  bool is_held_back;  /* by limit_bytes or a rate */
+  uint64_t visit;     /* absolute number of the next visit */
+  uint64_t index;     /* visit % records */
+  uint64_t pass;      /* visit / records */
+  uint64_t visit_end; /* limit_records, or the end of one pass; 0 when
+                         it has ended */
+  uint64_t bytes_end; /* limit_bytes */
+  uint64_t unflushed; /* writes since the last flush */
   uint64_t failed_in_a_row;
 
   /* Time.  All monotonic, or all declared (virtual_op_ns). */
-  int64_t declared_op_ns;    /* 0: time is measured */
+  int64_t declared_op_ns; /* 0: time is measured */
   int64_t declared_now_ns;
-  int64_t last_ns;           /* the latest time that was read */
-  int64_t started_ns;        /* first operation after the ramp */
-  int64_t ramp_end_ns;       /* 0: not in the ramp */
-  int64_t next_check_ns;     /* when to look at limits again */
-  int64_t clock_start_ns;    /* of *clock */
-  uint64_t rate;             /* bytes or operations a second; 0 none */
-  int64_t due_ns;            /* pacing: when the next one may start */
-  uint64_t due_rest;         /* and the fraction of a nanosecond, times rate */
+  int64_t last_ns;        /* the latest time that was read */
+  int64_t started_ns;     /* first operation after the ramp */
+  int64_t ramp_end_ns;    /* 0: not in the ramp */
+  int64_t next_check_ns;  /* when to look at limits again */
+  int64_t clock_start_ns; /* of *clock */
+  uint64_t rate;          /* bytes or operations a second; 0 none */
+  int64_t due_ns;         /* pacing: when the next one may start */
+  uint64_t due_rest;      /* and the fraction of a nanosecond, times rate */
 
-  struct sl_tally *tally[3]; /* by enum sl_op */
+  struct sl_tally *tally[3];    /* by enum sl_op */
   struct sl_series_point point; /* of the interval that runs */
   unsigned point_index;
   int64_t point_end_ns;
 
-  struct sl_stamp filler;    /* for writes without stamps */
+  struct sl_stamp filler; /* for writes without stamps */
 };
 
 /* One visit. */
@@ -95,8 +95,8 @@ struct sl_step {
   uint64_t visit;
   uint64_t pass;
   uint64_t offset;
-  size_t length;   /* bytes that belong to the record */
-  size_t request;  /* bytes to ask the kernel for */
+  size_t length;  /* bytes that belong to the record */
+  size_t request; /* bytes to ask the kernel for */
   size_t moved;
   int64_t start_ns, stop_ns;
 };
@@ -133,8 +133,7 @@ uint64_t sl_run_visit_end(const struct sl_run *run);
 /* What a visit of a mixed workload, or of one that trims, does.  A pure
  * function, so that a resumed or verifying run can tell what an earlier visit
  * did. */
-enum sl_op sl_run_mixed_op(const struct sl_workload_spec *spec,
-                           uint64_t visit);
+enum sl_op sl_run_mixed_op(const struct sl_workload_spec *spec, uint64_t visit);
 
 /* workload_vary.c */
 bool sl_spec_is_varied(const struct sl_workload_spec *spec);
@@ -150,8 +149,7 @@ int sl_spec_check_varied(const struct sl_workload_spec *spec,
 
 /* workload_check.c */
 int sl_refuse(const struct sl_workload_spec *spec, struct sl_error *e,
-              const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+              const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* workload_trim.c: reads back what was trimmed. */
 void sl_run_verify_trim(struct sl_run *run);

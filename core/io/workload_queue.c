@@ -111,7 +111,7 @@ static void prepare(struct sl_run *run, struct sl_queue *q) {
 }
 
 static inline void free_slot(struct sl_run *run, struct sl_queue *q,
-                      struct sl_slot *slot) {
+                             struct sl_slot *slot) {
   enum sl_op op = slot->step.op;
   q->bytes -= slot->step.length;
   slot->step.visit = UINT64_MAX;
@@ -148,7 +148,7 @@ static inline void finish(struct sl_run *run, struct sl_queue *q,
 }
 
 static inline void complete(struct sl_run *run, struct sl_queue *q,
-                     struct sl_request *request) {
+                            struct sl_request *request) {
   struct sl_slot *slot = (struct sl_slot *)request;
   struct sl_step *step = &slot->step;
   ssize_t got = request->result;
@@ -221,7 +221,8 @@ static void reap(struct sl_run *run, struct sl_queue *q) {
   int count = run->engine->reap(run->state, timeout_ns, q->done, under_way);
   run->last_ns = sl_run_now(run);
   if (RARELY(count < 0) && count != -EINTR) sl_queue_give_up(run, q, count);
-  for (int i = 0; i < count; i++) complete(run, q, q->done[i]);
+  for (int i = 0; i < count; i++)
+    complete(run, q, q->done[i]);
   if (sl_run_cancelled(run)) sl_run_end(run, SL_END_CANCELLED);
   if (RARELY(run->last_ns >= run->next_check_ns)) {
     sl_run_check_time(run, run->last_ns);

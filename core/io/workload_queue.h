@@ -14,17 +14,17 @@ struct sl_slot {
 struct sl_queue {
   unsigned depth;
   struct sl_slot *slots;
-  struct sl_slot **idle;         /* a stack */
+  struct sl_slot **idle; /* a stack */
   unsigned idle_count;
-  struct sl_request **ready;  /* not yet taken by the engine */
+  struct sl_request **ready; /* not yet taken by the engine */
   unsigned ready_count;
   struct sl_request **done;
-  unsigned busy[2];           /* by enum sl_op: ready or under way */
+  unsigned busy[2]; /* by enum sl_op: ready or under way */
   int64_t busy_since_ns[2];
-  uint64_t bytes;             /* of what is busy */
-  uint64_t oldest;            /* no visit before this one is busy */
-  uint64_t ended;             /* first visit that did not end */
-  int64_t hold_until_ns;      /* the rate lets nobody start before; or -1 */
+  uint64_t bytes;        /* of what is busy */
+  uint64_t oldest;       /* no visit before this one is busy */
+  uint64_t ended;        /* first visit that did not end */
+  int64_t hold_until_ns; /* the rate lets nobody start before; or -1 */
 };
 
 /* The earliest visit that is ready or under way, else the next one. */

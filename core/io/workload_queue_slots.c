@@ -52,8 +52,8 @@ uint64_t sl_queue_oldest(const struct sl_run *run, const struct sl_queue *q) {
 void sl_queue_give_up(struct sl_run *run, struct sl_queue *q, int code) {
   uint64_t oldest = sl_queue_oldest(run, q);
   if (oldest < q->ended) q->ended = oldest;
-  struct sl_step step = {
-      .op = run->spec->operation == SL_READ ? SL_OP_READ : SL_OP_WRITE};
+  struct sl_step step = {.op = run->spec->operation == SL_READ ? SL_OP_READ
+                                                               : SL_OP_WRITE};
   sl_run_failed(run, &step, code);
   sl_run_end(run, SL_END_ERROR);
   q->ready_count = 0;

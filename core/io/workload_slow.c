@@ -6,14 +6,22 @@
 
 const char *sl_end_name(enum sl_end end) {
   switch (end) {
-    case SL_END_COMPLETE: return "complete";
-    case SL_END_CANCELLED: return "cancelled";
-    case SL_END_ERROR: return "error";
-    case SL_END_NO_SPACE: return "no_space";
-    case SL_END_OF_DEVICE: return "end_of_device";
-    case SL_END_TOO_SLOW: return "too_slow";
-    case SL_END_STONEWALL: return "stonewall";
-    case SL_END_NOT_COLD: return "not_cold";
+    case SL_END_COMPLETE:
+      return "complete";
+    case SL_END_CANCELLED:
+      return "cancelled";
+    case SL_END_ERROR:
+      return "error";
+    case SL_END_NO_SPACE:
+      return "no_space";
+    case SL_END_OF_DEVICE:
+      return "end_of_device";
+    case SL_END_TOO_SLOW:
+      return "too_slow";
+    case SL_END_STONEWALL:
+      return "stonewall";
+    case SL_END_NOT_COLD:
+      return "not_cold";
   }
   return "unknown";
 }
@@ -85,8 +93,7 @@ int sl_run_transfer_rest(struct sl_run *run, struct sl_step *step,
   step->moved = 0;
   while (sl_run_took(run, step, got, &code)) {
     calls++;
-    got = run->engine->transfer(run->state, step->op,
-                                step->data + step->moved,
+    got = run->engine->transfer(run->state, step->op, step->data + step->moved,
                                 step->request - step->moved,
                                 step->offset + step->moved);
   }
@@ -104,8 +111,7 @@ static void tell(struct sl_run *run, enum sl_op op, bool is_flush, int code,
                         memory_order_relaxed);
   for (unsigned i = 0; i < result->error_count; i++) {
     struct sl_io_error *known = &result->errors[i];
-    if (known->op == op && known->is_flush == is_flush &&
-        known->code == code) {
+    if (known->op == op && known->is_flush == is_flush && known->code == code) {
       known->count++;
       return;
     }
@@ -121,14 +127,12 @@ static void tell(struct sl_run *run, enum sl_op op, bool is_flush, int code,
 
 void sl_run_failed(struct sl_run *run, const struct sl_step *step, int code) {
   uint64_t offset = step->offset + step->moved;
-  remember(run, code, sl_op_name(step->op),
-           (int64_t)offset);
+  remember(run, code, sl_op_name(step->op), (int64_t)offset);
   tell(run, step->op, false, code, offset);
   /* A dead device fails every record: without this, a limit in bytes would
    * never be reached. */
   run->failed_in_a_row++;
-  if (!run->spec->continue_on_error ||
-      run->failed_in_a_row >= run->records) {
+  if (!run->spec->continue_on_error || run->failed_in_a_row >= run->records) {
     end_badly(run, SL_END_ERROR);
   }
 }
@@ -136,8 +140,7 @@ void sl_run_failed(struct sl_run *run, const struct sl_step *step, int code) {
 void sl_run_too_slow(struct sl_run *run, const struct sl_step *step) {
   struct sl_error *e = &run->result->error;
   if (e->code == 0) {
-    remember(run, -ETIMEDOUT, sl_op_name(step->op),
-             (int64_t)step->offset);
+    remember(run, -ETIMEDOUT, sl_op_name(step->op), (int64_t)step->offset);
     sl_error_hint(e, "it took %.1f ms, limit_latency is %.1f ms",
                   (double)(step->stop_ns - step->start_ns) / 1e6,
                   (double)run->spec->limit_latency_ns / 1e6);

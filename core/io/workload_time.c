@@ -11,9 +11,7 @@
 /* A cancel that arrives just before the sleep is seen this late. */
 #define PACE_SLICE_NS INT64_C(100000000)
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static void clear_tally(struct sl_tally *tally) {
   memset(tally, 0, sizeof(*tally));

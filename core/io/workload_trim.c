@@ -45,9 +45,9 @@ static bool read_back(struct sl_run *run, struct sl_step *step) {
   step->moved = 0;
   int code = 0;
   while (step->moved < step->length && !code) {
-    ssize_t got = pread(run->target.fd, step->data + step->moved,
-                        step->length - step->moved,
-                        (off_t)(step->offset + step->moved));
+    ssize_t got =
+        pread(run->target.fd, step->data + step->moved,
+              step->length - step->moved, (off_t)(step->offset + step->moved));
     if (got < 0 && errno != EINTR) code = -errno;
     if (got == 0) code = -ENODATA;
     if (got > 0) step->moved += (size_t)got;

@@ -26,9 +26,8 @@ int sl_run_plan_sizes(struct sl_run *run, struct sl_error *e) {
   const struct sl_workload_spec *spec = run->spec;
   if (!is_mixed_in_size(spec)) return 0;
   for (int i = 0; i < SL_SIZE_MIX_MAX && spec->size_mix[i].record_bytes; i++) {
-    int code = sl_target_check_alignment(&run->target,
-                                         spec->size_mix[i].record_bytes,
-                                         spec->range_offset, e);
+    int code = sl_target_check_alignment(
+        &run->target, spec->size_mix[i].record_bytes, spec->range_offset, e);
     if (code) return code;
   }
   run->range_bytes -= run->range_bytes % spec->record_bytes;

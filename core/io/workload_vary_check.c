@@ -14,12 +14,14 @@ static int check_distribution(const struct sl_workload_spec *spec,
   const char *wrong = sl_distribution_check(&spec->distribution);
   if (wrong) return sl_refuse(spec, e, "distribution: %s", wrong);
   if (spec->order != SL_ORDER_RANDOM) {
-    return sl_refuse(spec, e, "a distribution draws its records: the order "
+    return sl_refuse(spec, e,
+                     "a distribution draws its records: the order "
                      "must be random");
   }
   /* In one pass it comes back to a record: which write was the last? */
   if (spec->stamp && spec->operation != SL_READ && spec->queue_depth > 1) {
-    return sl_refuse(spec, e, "stamps with a distribution need queue_depth 1: "
+    return sl_refuse(spec, e,
+                     "stamps with a distribution need queue_depth 1: "
                      "two writes of one record could overtake each other");
   }
   return 0;
@@ -30,13 +32,17 @@ static int check_size(const struct sl_workload_spec *spec, int i,
                       struct sl_error *e) {
   uint64_t bytes = spec->size_mix[i].record_bytes;
   if (spec->record_bytes % bytes) {
-    return sl_refuse(spec, e, "size_mix: %llu does not divide the largest "
-                     "size, %llu", (ull)bytes, (ull)spec->record_bytes);
+    return sl_refuse(spec, e,
+                     "size_mix: %llu does not divide the largest "
+                     "size, %llu",
+                     (ull)bytes, (ull)spec->record_bytes);
   }
   bool stamps = spec->verify || (spec->stamp && spec->operation != SL_READ);
   if (stamps && bytes % SL_SECTOR_BYTES) {
-    return sl_refuse(spec, e, "stamps need whole sectors of %d bytes: size_mix "
-                     "has %llu", SL_SECTOR_BYTES, (ull)bytes);
+    return sl_refuse(spec, e,
+                     "stamps need whole sectors of %d bytes: size_mix "
+                     "has %llu",
+                     SL_SECTOR_BYTES, (ull)bytes);
   }
   return 0;
 }
@@ -56,20 +62,25 @@ static int check_sizes(const struct sl_workload_spec *spec,
                      (ull)percent);
   }
   if (largest != spec->record_bytes) {
-    return sl_refuse(spec, e, "size_mix: record_bytes is %llu, the largest "
-                     "size %llu", (ull)spec->record_bytes, (ull)largest);
+    return sl_refuse(spec, e,
+                     "size_mix: record_bytes is %llu, the largest "
+                     "size %llu",
+                     (ull)spec->record_bytes, (ull)largest);
   }
   for (int i = 0; i < count; i++) {
     int code = check_size(spec, i, e);
     if (code) return code;
   }
   if (spec->order != SL_ORDER_RANDOM) {
-    return sl_refuse(spec, e, "size_mix draws places in the range: the order "
+    return sl_refuse(spec, e,
+                     "size_mix draws places in the range: the order "
                      "must be random");
   }
   if (spec->vectors > 1 || strcmp(spec->engine->name, "stdio") == 0) {
-    return sl_refuse(spec, e, "engine %s moves records of one size: size_mix "
-                     "needs another", spec->engine->name);
+    return sl_refuse(spec, e,
+                     "engine %s moves records of one size: size_mix "
+                     "needs another",
+                     spec->engine->name);
   }
   return 0;
 }
@@ -80,14 +91,14 @@ static int check_verify(const struct sl_workload_spec *spec,
                         struct sl_error *e) {
   if (!spec->verify || !sl_spec_is_varied(spec)) return 0;
   if (spec->operation == SL_MIXED) {
-    return sl_refuse(spec, e, "a mixed workload with a distribution or a "
+    return sl_refuse(spec, e,
+                     "a mixed workload with a distribution or a "
                      "size_mix cannot verify: write and read apart");
   }
   return 0;
 }
 
-static int check_trim(const struct sl_workload_spec *spec,
-                      struct sl_error *e) {
+static int check_trim(const struct sl_workload_spec *spec, struct sl_error *e) {
   if (spec->operation != SL_TRIM) return 0;
   const char *engine = spec->engine->name;
   if (strcmp(engine, "psync") != 0 && strcmp(engine, "null") != 0) {
@@ -97,11 +108,13 @@ static int check_trim(const struct sl_workload_spec *spec,
     return sl_refuse(spec, e, "a trim writes no stamps");
   }
   if (spec->target.create || spec->target.truncate) {
-    return sl_refuse(spec, e, "a trim needs a target that is there: it neither "
+    return sl_refuse(spec, e,
+                     "a trim needs a target that is there: it neither "
                      "creates nor truncates");
   }
   if (spec->verify && spec->continue_on_error) {
-    return sl_refuse(spec, e, "verify with continue_on_error: after a failed "
+    return sl_refuse(spec, e,
+                     "verify with continue_on_error: after a failed "
                      "trim nobody knows what a read should find");
   }
   return 0;
@@ -116,9 +129,10 @@ static int check_steady(const struct sl_workload_spec *spec,
   if (steady->window_ns < 0 ||
       steady->window_ns / interval_ns < SL_STEADY_POINTS_MIN ||
       steady->window_ns / interval_ns > SL_SERIES_POINTS / 2) {
-    return sl_refuse(spec, e, "steady: the window must have from %d to %d "
-                     "intervals of the series", SL_STEADY_POINTS_MIN,
-                     SL_SERIES_POINTS / 2);
+    return sl_refuse(spec, e,
+                     "steady: the window must have from %d to %d "
+                     "intervals of the series",
+                     SL_STEADY_POINTS_MIN, SL_SERIES_POINTS / 2);
   }
   if (steady->percent < 1 || steady->percent > 100) {
     return sl_refuse(spec, e, "steady: percent must be from 1 to 100");

@@ -34,8 +34,7 @@ static bool written_before(const struct sl_run *run, uint64_t visit,
                            uint32_t *generation) {
   const struct sl_workload_spec *spec = run->spec;
   if (spec->operation != SL_MIXED || spec->read_percent == 100) return false;
-  while (visit >= run->records &&
-         visit - run->records >= spec->first_visit) {
+  while (visit >= run->records && visit - run->records >= spec->first_visit) {
     visit -= run->records;
     if (sl_run_mixed_op(spec, visit) == SL_OP_WRITE) {
       *generation =
@@ -47,8 +46,7 @@ static bool written_before(const struct sl_run *run, uint64_t visit,
 }
 
 /* The legal range that holds `offset`, or the first one behind it. */
-static size_t find_legal(const struct sl_workload_spec *spec,
-                         uint64_t offset) {
+static size_t find_legal(const struct sl_workload_spec *spec, uint64_t offset) {
   size_t low = 0, high = spec->legal_count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -102,7 +100,8 @@ static struct sl_stamp nearest(const struct sl_run *run,
     struct sl_stamp stamp = stamp_at(run, offset, generation);
     sl_stamp_fill(sector, 1, &stamp);
     size_t different = 0;
-    for (size_t i = 0; i < bytes; i++) different += sector[i] != found[i];
+    for (size_t i = 0; i < bytes; i++)
+      different += sector[i] != found[i];
     if (different < least) {
       least = different;
       best = stamp;
@@ -126,8 +125,8 @@ static void count_bad(struct sl_run *run, const unsigned char *found,
   bad->offset = offset;
   bad->verdict = *verdict;
   memcpy(bad->found, found, SL_SECTOR_BYTES);
-  bad->expected = nearest(run, found, SL_SECTOR_BYTES, offset, legal,
-                          bad->wanted);
+  bad->expected =
+      nearest(run, found, SL_SECTOR_BYTES, offset, legal, bad->wanted);
 }
 
 static bool all_zero(const unsigned char *data, size_t bytes) {
@@ -171,9 +170,9 @@ static void verify_stretch(struct sl_run *run, const struct stretch *stretch) {
     if (generation < legal->generation_max) run->result->old_sectors += good;
     at += good;
     if (at == sectors) return;
-    generation = judge(run, data + good * SL_SECTOR_BYTES,
-                       offset + (uint64_t)good * SL_SECTOR_BYTES, legal,
-                       generation);
+    generation =
+        judge(run, data + good * SL_SECTOR_BYTES,
+              offset + (uint64_t)good * SL_SECTOR_BYTES, legal, generation);
     if (++at == sectors) return;
   }
 }
@@ -186,8 +185,7 @@ static void verify_rest(struct sl_run *run, const struct stretch *stretch) {
   if (legal->zero_ok && all_zero(stretch->data, stretch->bytes)) {
     memset(sector, 0, sizeof(sector));
   } else {
-    nearest(run, stretch->data, stretch->bytes, stretch->offset, legal,
-            sector);
+    nearest(run, stretch->data, stretch->bytes, stretch->offset, legal, sector);
     memcpy(sector, stretch->data, stretch->bytes);
   }
   judge(run, sector, stretch->offset, legal, legal->generation_max);
@@ -198,11 +196,11 @@ void sl_run_verify(struct sl_run *run, const struct sl_step *step) {
   size_t whole = step->moved - step->moved % SL_SECTOR_BYTES, done = 0;
   while (done < step->moved) {
     bool rest = done == whole;
-    struct stretch stretch = {.data = step->data + done,
-                              .visit = step->visit,
-                              .offset = step->offset + done,
-                              .bytes = rest ? step->moved - whole
-                                            : whole - done};
+    struct stretch stretch = {
+        .data = step->data + done,
+        .visit = step->visit,
+        .offset = step->offset + done,
+        .bytes = rest ? step->moved - whole : whole - done};
     set_legal(run, &stretch);
     if (rest) {
       verify_rest(run, &stretch);

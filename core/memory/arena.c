@@ -19,7 +19,8 @@ static int refuse(size_t size, int code, bool hugetlb, struct sl_error *e) {
   sl_error_set(e, code, "mmap", NULL, -1);
   sl_size_text((int64_t)size, text, sizeof text);
   if (hugetlb)
-    sl_error_hint(e, "the pool of huge pages has no %s: see "
+    sl_error_hint(e,
+                  "the pool of huge pages has no %s: see "
                   "/proc/sys/vm/nr_hugepages, or ask for pages = \"huge\"",
                   text);
   else
@@ -67,7 +68,9 @@ int sl_arena_touch(struct sl_arena *arena, const atomic_bool *stop,
     if (end > arena->mapped) end = arena->mapped;
     if (limits.room_bytes < (int64_t)(end - at)) {
       sl_error_set(e, -ENOMEM, "touch", NULL, -1);
-      sl_error_hint(e, "the memory became short: %" PRId64 " MiB are free and "
+      sl_error_hint(e,
+                    "the memory became short: %" PRId64
+                    " MiB are free and "
                     "%" PRId64 " MiB of them stay for others",
                     limits.free_bytes >> 20, limits.reserve_bytes >> 20);
       return -ENOMEM;

@@ -31,7 +31,8 @@ int sl_bandwidth_check(const struct sl_bandwidth_spec *spec,
                        struct sl_error *e) {
   if (spec->buffer_bytes < SL_KERNEL_GRANULE ||
       spec->buffer_bytes % SL_KERNEL_GRANULE != 0)
-    return invalid(e, "buffer", "its size is a multiple of 4096 bytes, "
+    return invalid(e, "buffer",
+                   "its size is a multiple of 4096 bytes, "
                    "at least 4096");
   if (spec->threads < 1 || spec->threads > SL_CREW_MAX)
     return invalid(e, "threads", "1 to 256 of them");
@@ -53,8 +54,9 @@ static void set_up(struct sl_member *m, void *data) {
   struct sl_bandwidth_work *run = data;
   struct sl_buffers *b = &run->buffers[m->index];
   b->bytes = (size_t)run->spec->buffer_bytes;
-  b->code = sl_arena_map(&b->arena, sl_buffers_arena_bytes(b->bytes, run->spec->op),
-                         run->spec->pages, &b->error);
+  b->code =
+      sl_arena_map(&b->arena, sl_buffers_arena_bytes(b->bytes, run->spec->op),
+                   run->spec->pages, &b->error);
   if (b->code == 0) b->code = sl_arena_touch(&b->arena, m->stop, &b->error);
   if (b->code == 0)
     b->code = sl_buffers_fill(b, run->spec->op, m->index, m->stop);
@@ -76,8 +78,8 @@ static void look_where(struct sl_bandwidth_work *run) {
     r->huge_bytes = huge < 0 || r->huge_bytes < 0 ? -1 : r->huge_bytes + huge;
     r->arena_bytes += (int64_t)arena->mapped;
     for (size_t k = 0; k < 64; k++) {
-      const uint64_t at = page * sl_physical_frame(
-          arena->data + arena->mapped / 64 * k);
+      const uint64_t at =
+          page * sl_physical_frame(arena->data + arena->mapped / 64 * k);
       if (at == 0) continue;
       if (r->physical_min == 0 || at < r->physical_min) r->physical_min = at;
       if (at + page > r->physical_max) r->physical_max = at + page;
@@ -92,8 +94,7 @@ static void look_where(struct sl_bandwidth_work *run) {
 
 static int work(struct sl_bandwidth_work *run, struct sl_error *e) {
   sl_bandwidth_phase(run, "fill");
-  int code = sl_crew_run(run->crew, run->job, run->deadline_ns,
-                         set_up, run);
+  int code = sl_crew_run(run->crew, run->job, run->deadline_ns, set_up, run);
   for (unsigned i = 0; i < run->spec->threads && code == 0; i++) {
     if (run->buffers[i].code == 0) continue;
     *e = run->buffers[i].error;

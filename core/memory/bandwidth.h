@@ -24,15 +24,15 @@ enum { SL_BANDWIDTH_SAMPLES_MAX = 1000, SL_KERNEL_NAME_BYTES = 32 };
 struct sl_bandwidth_spec {
   enum sl_memory_op op;
   char kernel[SL_KERNEL_NAME_BYTES]; /* "": the best */
-  int64_t buffer_bytes;  /* of each buffer of each thread; of 4096 a multiple */
+  int64_t buffer_bytes; /* of each buffer of each thread; of 4096 a multiple */
   unsigned threads;
-  unsigned cpu_count;    /* 0: any */
+  unsigned cpu_count; /* 0: any */
   int cpus[SL_CREW_MAX];
-  bool pin;              /* else the system moves the threads about */
+  bool pin; /* else the system moves the threads about */
   enum sl_pages pages;
   unsigned samples;
-  int64_t sample_ns;     /* least length of one */
-  int64_t limit_ns;      /* of all of it; 0: none */
+  int64_t sample_ns; /* least length of one */
+  int64_t limit_ns;  /* of all of it; 0: none */
 };
 
 enum sl_bandwidth_end {
@@ -60,7 +60,7 @@ struct sl_bandwidth_result {
                                the timed parts */
   int64_t huge_bytes;       /* of all arenas; -1 unknown */
   int64_t arena_bytes;
-  int node;                 /* NUMA node of the first page; -1 unknown */
+  int node; /* NUMA node of the first page; -1 unknown */
   uint64_t physical_min, physical_max; /* of sampled pages; 0 unknown */
   int cpus[SL_CREW_MAX];
   bool verified;     /* all that was compared was right */

@@ -100,8 +100,8 @@ void sl_buffers_release(struct sl_buffers *b) {
   sl_arena_unmap(&b->arena);
 }
 
-int sl_buffers_fill(struct sl_buffers *b, enum sl_memory_op op,
-                    unsigned thread, const atomic_bool *stop) {
+int sl_buffers_fill(struct sl_buffers *b, enum sl_memory_op op, unsigned thread,
+                    const atomic_bool *stop) {
   const uint64_t seed = (uint64_t)(thread + 1) << 48;
   const size_t count = buffer_count(op);
   unsigned char *starts[3] = {b->arena.data, b->arena.data, b->arena.data};
@@ -151,18 +151,25 @@ static uint64_t expected_at(const struct sl_buffers *b, enum sl_memory_op op,
   *counts = UINT64_MAX;
   switch (op) {
     case SL_MEMORY_WRITE:
-    case SL_MEMORY_WRITE_NT: return value;
-    case SL_MEMORY_FILL: return (value & 0xff) * 0x0101010101010101u;
-    case SL_MEMORY_ZERO: return 0;
+    case SL_MEMORY_WRITE_NT:
+      return value;
+    case SL_MEMORY_FILL:
+      return (value & 0xff) * 0x0101010101010101u;
+    case SL_MEMORY_ZERO:
+      return 0;
     case SL_MEMORY_COPY:
     case SL_MEMORY_COPY_NT:
     case SL_MEMORY_MEMCPY:
-    case SL_MEMORY_LM_FCP: return load(b->a + i);
-    case SL_MEMORY_SCALE: return bits(3.0 * number(b->a + i));
-    case SL_MEMORY_ADD: return bits(number(b->a + i) + number(b->b + i));
+    case SL_MEMORY_LM_FCP:
+      return load(b->a + i);
+    case SL_MEMORY_SCALE:
+      return bits(3.0 * number(b->a + i));
+    case SL_MEMORY_ADD:
+      return bits(number(b->a + i) + number(b->b + i));
     case SL_MEMORY_TRIAD:
       return bits(number(b->a + i) + 3.0 * number(b->b + i));
-    case SL_MEMORY_LM_FWR: return ints;
+    case SL_MEMORY_LM_FWR:
+      return ints;
     case SL_MEMORY_LM_WR:
     case SL_MEMORY_LM_RDWR:
       *counts = i % 16 == 0 ? low_int : 0;
@@ -173,7 +180,8 @@ static uint64_t expected_at(const struct sl_buffers *b, enum sl_memory_op op,
     case SL_MEMORY_READ:
     case SL_MEMORY_LM_RD:
     case SL_MEMORY_LM_FRD:
-    case SL_MEMORY_OPS: break;
+    case SL_MEMORY_OPS:
+      break;
   }
   *counts = 0;
   return 0;

@@ -74,8 +74,8 @@ static int crew_run(struct sl_bandwidth_work *run,
   return sl_crew_run(run->crew, run->job, run->deadline_ns, task, run);
 }
 
-static void note_wrong(struct sl_bandwidth_work *run, unsigned thread, int64_t offset,
-                       uint64_t expected, uint64_t found) {
+static void note_wrong(struct sl_bandwidth_work *run, unsigned thread,
+                       int64_t offset, uint64_t expected, uint64_t found) {
   struct sl_bandwidth_result *r = run->result;
   if (!r->verified) return;
   r->verified = false;
@@ -230,8 +230,6 @@ int sl_bandwidth_measure(struct sl_bandwidth_work *run) {
   }
   code = verify_all(run);
   const struct sl_buffers *b = &run->buffers[0];
-  r->checksum = reads_only(run->spec->op)
-                    ? b->sums[0]
-                    : sl_buffers_checksum(b);
+  r->checksum = reads_only(run->spec->op) ? b->sums[0] : sl_buffers_checksum(b);
   return code;
 }

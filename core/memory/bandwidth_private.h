@@ -16,7 +16,7 @@ struct sl_buffers {
   /* Of the last task: */
   uint64_t sum, expected_sum; /* of reads */
   int64_t done_bytes;
-  int64_t wrong_at;  /* -1: right */
+  int64_t wrong_at; /* -1: right */
   uint64_t expected, found;
 };
 

@@ -17,8 +17,8 @@ enum { SL_CREW_MAX = 256 };
 
 struct sl_member {
   unsigned index;
-  int cpu;                 /* -1: not pinned */
-  const atomic_bool *stop; /* to be read every 50 ms of work or less */
+  int cpu;                  /* -1: not pinned */
+  const atomic_bool *stop;  /* to be read every 50 ms of work or less */
   int64_t begin_ns, end_ns; /* of the last task */
   int64_t faults, switches; /* page faults and involuntary switches in it */
 };
@@ -41,8 +41,7 @@ int sl_crew_start(unsigned count, const int *cpus, struct sl_crew **out,
  * `deadline_ns` (monotonic, 0 for none); `stop` was then set for them, and
  * stays set. */
 int sl_crew_run(struct sl_crew *crew, struct sl_job *job, int64_t deadline_ns,
-                void (*task)(struct sl_member *member, void *data),
-                void *data);
+                void (*task)(struct sl_member *member, void *data), void *data);
 
 unsigned sl_crew_count(const struct sl_crew *crew);
 const struct sl_member *sl_crew_member(const struct sl_crew *crew,

@@ -54,7 +54,8 @@ static int check_room(const struct sl_integrity_spec *spec,
       (uint64_t)(spec->bytes / spec->threads) <= SIZE_MAX / 2)
     return 0;
   sl_error_set(e, -ENOMEM, "memory test", NULL, -1);
-  sl_error_hint(e, "%" PRId64 " MiB are asked for; %" PRId64
+  sl_error_hint(e,
+                "%" PRId64 " MiB are asked for; %" PRId64
                 " MiB are free and %" PRId64 " MiB of them stay for others",
                 spec->bytes >> 20, limits.free_bytes >> 20,
                 limits.reserve_bytes >> 20);
@@ -81,8 +82,7 @@ static void plant(struct sl_integrity_work *w) {
   for (unsigned i = 0; i < w->spec->plant_count; i++) {
     const struct sl_integrity_plant *p = &w->spec->plants[i];
     const int64_t last = (int64_t)w->slices[0].arena.size - 8;
-    if (p->pattern != w->pattern || p->offset < 0 || p->offset > last)
-      continue;
+    if (p->pattern != w->pattern || p->offset < 0 || p->offset > last) continue;
     uint64_t word;
     unsigned char *at = w->slices[0].arena.data + p->offset / 8 * 8;
     memcpy(&word, at, sizeof word);
@@ -115,8 +115,7 @@ static bool memory_is_short(void) {
 static int do_step(struct sl_integrity_work *w) {
   if (w->step.kind == STEP_PAUSE) return rest(w);
   if (memory_is_short()) return -ENOMEM;
-  int code =
-      sl_crew_run(w->crew, w->job, w->deadline_ns, sl_integrity_do, w);
+  int code = sl_crew_run(w->crew, w->job, w->deadline_ns, sl_integrity_do, w);
   struct sl_integrity_result *r = w->result;
   r->patterns[w->pattern].ns += sl_crew_elapsed_ns(w->crew);
   for (unsigned i = 0; i < w->spec->threads; i++) {

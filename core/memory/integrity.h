@@ -47,7 +47,7 @@ struct sl_integrity_spec {
   int64_t duration_ns; /* 0: until the passes are done */
   int64_t fade_ns;     /* each pause of fade */
   uint64_t seed;
-  char engine[16];     /* "": the fastest */
+  char engine[16]; /* "": the fastest */
   struct sl_integrity_plant plants[SL_INTEGRITY_PLANTS_MAX];
   unsigned plant_count;
 };
@@ -56,7 +56,7 @@ struct sl_integrity_error {
   enum sl_integrity_pattern pattern;
   int64_t pass;
   unsigned thread;
-  int64_t offset; /* in the thread's slice */
+  int64_t offset;             /* in the thread's slice */
   uint64_t address, physical; /* physical: 0 when not to be known */
   uint64_t expected, found, reread, after_flush;
   bool repeats; /* still wrong when read again past the cache */
@@ -70,7 +70,7 @@ enum sl_integrity_end {
 
 struct sl_integrity_result {
   enum sl_integrity_end end;
-  int64_t bytes; /* really tested */
+  int64_t bytes;  /* really tested */
   int64_t passes; /* whole ones */
   int64_t errors_total;
   struct sl_integrity_error errors[SL_INTEGRITY_ERRORS_MAX];

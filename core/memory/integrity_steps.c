@@ -111,9 +111,15 @@ unsigned sl_integrity_steps(enum sl_integrity_pattern pattern, int64_t pass,
   const uint64_t here = seed + (uint64_t)pass * 1000003u;
   const uint64_t a = 0xaaaaaaaaaaaaaaaau;
   switch (pattern) {
-    case SL_INTEGRITY_WALKING: add_walking(&l, pass); break;
-    case SL_INTEGRITY_INVERSIONS: add_inversions(&l); break;
-    case SL_INTEGRITY_RANDOM: add_random(&l, here); break;
+    case SL_INTEGRITY_WALKING:
+      add_walking(&l, pass);
+      break;
+    case SL_INTEGRITY_INVERSIONS:
+      add_inversions(&l);
+      break;
+    case SL_INTEGRITY_RANDOM:
+      add_random(&l, here);
+      break;
     case SL_INTEGRITY_ADDRESS:
       fill(&l, own_address(0));
       up(&l, own_address(UINT64_MAX));
@@ -128,8 +134,11 @@ unsigned sl_integrity_steps(enum sl_integrity_pattern pattern, int64_t pass,
       fill(&l, random_words(here + 7, 0));
       add(&l, STEP_MOVE, false, l.now);
       break;
-    case SL_INTEGRITY_FADE: add_fade(&l); break;
-    case SL_INTEGRITY_PATTERNS: break;
+    case SL_INTEGRITY_FADE:
+      add_fade(&l);
+      break;
+    case SL_INTEGRITY_PATTERNS:
+      break;
   }
   return l.count;
 }
@@ -163,11 +172,17 @@ static void note_word(struct sl_integrity_work *w, unsigned thread,
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     const uint64_t frame = sl_physical_frame(at);
     r->errors[r->error_count++] = (struct sl_integrity_error){
-        .pattern = w->pattern, .pass = w->pass, .thread = thread,
-        .offset = offset, .address = (uint64_t)(uintptr_t)at,
+        .pattern = w->pattern,
+        .pass = w->pass,
+        .thread = thread,
+        .offset = offset,
+        .address = (uint64_t)(uintptr_t)at,
         .physical = frame ? frame * page + (uint64_t)(uintptr_t)at % page : 0,
-        .expected = expected, .found = found, .reread = reread,
-        .after_flush = after_flush, .repeats = after_flush != expected};
+        .expected = expected,
+        .found = found,
+        .reread = reread,
+        .after_flush = after_flush,
+        .repeats = after_flush != expected};
   }
   pthread_mutex_unlock(&w->lock);
 }
@@ -237,18 +252,27 @@ void sl_integrity_do(struct sl_member *m, void *data) {
         slice->arena.data + first * SL_PATTERN_BLOCK, count, first, step.down};
     const int64_t bytes = (int64_t)(count * SL_PATTERN_BLOCK);
     switch (step.kind) {
-      case STEP_FILL: w->engine->fill(&run, &step.next); break;
-      case STEP_SWAP: compare(w, m->index, run, &step.old, &step.next); break;
-      case STEP_CHECK: compare(w, m->index, run, &step.old, NULL); break;
-      case STEP_MOVE: move(w, m->index, &step.old, done, count); break;
-      case STEP_PAUSE: return;
+      case STEP_FILL:
+        w->engine->fill(&run, &step.next);
+        break;
+      case STEP_SWAP:
+        compare(w, m->index, run, &step.old, &step.next);
+        break;
+      case STEP_CHECK:
+        compare(w, m->index, run, &step.old, NULL);
+        break;
+      case STEP_MOVE:
+        move(w, m->index, &step.old, done, count);
+        break;
+      case STEP_PAUSE:
+        return;
     }
     const bool checks = step.kind != STEP_FILL;
     slice->verified += checks ? bytes * (step.kind == STEP_MOVE ? 2 : 1) : 0;
     slice->moved += bytes * (step.kind == STEP_SWAP   ? 2
                              : step.kind == STEP_MOVE ? 4
                                                       : 1);
-    atomic_fetch_add_explicit(&w->progress->verified_bytes,
-                              checks ? bytes : 0, memory_order_relaxed);
+    atomic_fetch_add_explicit(&w->progress->verified_bytes, checks ? bytes : 0,
+                              memory_order_relaxed);
   }
 }

@@ -17,9 +17,9 @@ enum sl_memory_op {
   SL_MEMORY_WRITE_NT, /* stores that bypass the cache */
   SL_MEMORY_COPY,
   SL_MEMORY_COPY_NT,
-  SL_MEMORY_SCALE, /* doubles, as STREAM: dst = 3 a */
-  SL_MEMORY_ADD,   /* dst = a + b */
-  SL_MEMORY_TRIAD, /* dst = a + 3 b */
+  SL_MEMORY_SCALE,  /* doubles, as STREAM: dst = 3 a */
+  SL_MEMORY_ADD,    /* dst = a + b */
+  SL_MEMORY_TRIAD,  /* dst = a + 3 b */
   SL_MEMORY_FILL,   /* the C library's memset */
   SL_MEMORY_MEMCPY, /* the C library's memcpy */
   SL_MEMORY_ZERO,   /* CLZERO, DC ZVA, memset 0: moves no data from the CPU */

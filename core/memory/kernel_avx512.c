@@ -11,8 +11,8 @@ typedef double vector_doubles __attribute__((vector_size(64)));
 #define VDOUBLE vector_doubles
 #define LIST sl_kernels_avx512
 #define ISA "avx512"
-#define NT_STORE(p, v, w)                                      \
-  (_mm512_stream_si512((__m512i *)(void *)(p), (__m512i)(v)),   \
+#define NT_STORE(p, v, w)                                     \
+  (_mm512_stream_si512((__m512i *)(void *)(p), (__m512i)(v)), \
    _mm512_stream_si512((__m512i *)(void *)(p) + 1, (__m512i)(w)))
 #define NT_END() _mm_sfence()
 #include "core/memory/kernel_template.h"

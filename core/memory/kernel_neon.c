@@ -12,11 +12,13 @@ typedef double vector_doubles __attribute__((vector_size(16)));
 #define LIST sl_kernels_neon
 #define ISA "neon"
 /* A hint: the CPU may allocate the lines all the same. */
+/* clang-format off */
 #define NT_STORE(p, v, w)                        \
   __asm__ volatile("stnp %q0, %q1, [%2]"         \
                    :                             \
                    : "w"(v), "w"(w), "r"(p)      \
                    : "memory")
+/* clang-format on */
 #define NT_END() __asm__ volatile("dmb ish" ::: "memory")
 #include "core/memory/kernel_template.h"
 
@@ -50,8 +52,8 @@ static uint64_t read_x4(const struct sl_kernel_work *w) {
     for (size_t i = 0; i < part; i += 32) {
       SL_UNROLL(4)
       for (size_t s = 0; s < 4; s++) {
-        const uint64_t *at = (const uint64_t *)(const void *)(w->a + s * part +
-                                                              i);
+        const uint64_t *at =
+            (const uint64_t *)(const void *)(w->a + s * part + i);
         sums[s] = vaddq_u64(sums[s], vld1q_u64(at));
         sums[s] = vaddq_u64(sums[s], vld1q_u64(at + 2));
       }

@@ -11,8 +11,8 @@ typedef double vector_doubles __attribute__((vector_size(16)));
 #define VDOUBLE vector_doubles
 #define LIST sl_kernels_sse2
 #define ISA "sse2"
-#define NT_STORE(p, v, w)                                      \
-  (_mm_stream_si128((__m128i *)(void *)(p), (__m128i)(v)),   \
+#define NT_STORE(p, v, w)                                  \
+  (_mm_stream_si128((__m128i *)(void *)(p), (__m128i)(v)), \
    _mm_stream_si128((__m128i *)(void *)(p) + 1, (__m128i)(w)))
 #define NT_END() _mm_sfence()
 #include "core/memory/kernel_template.h"

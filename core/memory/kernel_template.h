@@ -111,13 +111,13 @@ ALWAYS uint64_t store_streams(const struct sl_kernel_work *w, enum kind kind,
   return 0;
 }
 
-#define READER(name, streams, ahead)                             \
-  static uint64_t name(const struct sl_kernel_work *work) {      \
-    return read_streams(work, streams, ahead);                   \
+#define READER(name, streams, ahead)                        \
+  static uint64_t name(const struct sl_kernel_work *work) { \
+    return read_streams(work, streams, ahead);              \
   }
-#define STORER(name, kind, streams, bypass, ahead)               \
-  static uint64_t name(const struct sl_kernel_work *work) {      \
-    return store_streams(work, kind, streams, bypass, ahead);    \
+#define STORER(name, kind, streams, bypass, ahead)            \
+  static uint64_t name(const struct sl_kernel_work *work) {   \
+    return store_streams(work, kind, streams, bypass, ahead); \
   }
 
 READER(read_x1, 1, 0)

@@ -121,9 +121,9 @@ static int check(const struct sl_latency_spec *spec, struct sl_error *e) {
         (uint64_t)spec->bytes <= SIZE_MAX / 2)
       return 0;
     sl_error_set(e, -ENOMEM, "memory", NULL, -1);
-    sl_error_hint(e, "%" PRId64 " MiB are needed and %" PRId64
-                  " MiB may be taken", spec->bytes >> 20,
-                  limits.room_bytes >> 20);
+    sl_error_hint(e,
+                  "%" PRId64 " MiB are needed and %" PRId64 " MiB may be taken",
+                  spec->bytes >> 20, limits.room_bytes >> 20);
     return -ENOMEM;
   }
   sl_error_set(e, -EINVAL, "latency", NULL, -1);

@@ -19,10 +19,10 @@ struct sl_latency_spec {
   int64_t bytes;          /* a multiple of 4096 */
   int64_t locality_bytes; /* 0, or a multiple of 4096 that divides bytes */
   enum sl_pages pages;
-  int cpu;                /* -1: any */
+  int cpu; /* -1: any */
   unsigned samples;
   int64_t sample_ns;
-  int64_t limit_ns;       /* 0: none */
+  int64_t limit_ns; /* 0: none */
   uint64_t seed;
 };
 

@@ -195,8 +195,7 @@ int sl_memory_limits(const char *root, struct sl_memory_limits *l,
     l->free_bytes = headroom;
     l->reserve_bytes = largest(l->cgroup_limit_bytes / 10, 4 * MIB);
   }
-  l->room_bytes = l->free_bytes > l->reserve_bytes
-                      ? l->free_bytes - l->reserve_bytes
-                      : 0;
+  l->room_bytes =
+      l->free_bytes > l->reserve_bytes ? l->free_bytes - l->reserve_bytes : 0;
   return 0;
 }

@@ -16,7 +16,7 @@ struct sl_memory_limits {
   int64_t available_bytes; /* MemAvailable */
   /* Of the cgroup with the least headroom; -1 without any limit. */
   int64_t cgroup_limit_bytes, cgroup_used_bytes;
-  char cgroup[1024]; /* its folder */
+  char cgroup[1024];     /* its folder */
   int64_t free_bytes;    /* the least of all of these */
   int64_t reserve_bytes; /* what must stay free: for the rest of the machine,
                             or of the cgroup where that is what limits */

@@ -33,8 +33,7 @@ static inline __attribute__((always_inline)) void put(
     *(word_at *)(void *)(to + i * V) = table[i] ^ key;
 }
 
-static void fill(const struct sl_pattern_run *run,
-                 const struct sl_pattern *p) {
+static void fill(const struct sl_pattern_run *run, const struct sl_pattern *p) {
   const word_at *table = (const word_at *)(const void *)p->table;
   unsigned char *to = run->data;
   uint64_t block = run->first;
@@ -95,8 +94,8 @@ static size_t check(const struct sl_pattern_run *run,
   return walk(run, p, NULL, found);
 }
 
-static size_t swap(const struct sl_pattern_run *run,
-                   const struct sl_pattern *p, const struct sl_pattern *next,
+static size_t swap(const struct sl_pattern_run *run, const struct sl_pattern *p,
+                   const struct sl_pattern *next,
                    uint64_t found[SL_PATTERN_WORDS]) {
   return walk(run, p, next, found);
 }

@@ -32,10 +32,10 @@ struct sl_child_stdio {
 };
 
 struct sl_child_spec {
-  char **argv;       /* argv[0] is looked up in PATH; NULL-terminated */
-  const char **env;  /* changes to our environment: "NAME=value" sets, "NAME"
-                        removes; NULL-terminated, or NULL */
-  const char *cwd;   /* NULL: ours */
+  char **argv;      /* argv[0] is looked up in PATH; NULL-terminated */
+  const char **env; /* changes to our environment: "NAME=value" sets, "NAME"
+                       removes; NULL-terminated, or NULL */
+  const char *cwd;  /* NULL: ours */
   struct sl_child_stdio stdio[3];
 };
 

@@ -50,9 +50,10 @@ char **sl_child_environment(const char **changes) {
  * child then gets a blocking descriptor as it expects. */
 static int open_file(const struct sl_child_stdio *stdio, int number,
                      struct sl_error *e) {
-  int flags = number == 0 ? O_RDONLY
-              : O_WRONLY | O_CREAT |
-                    (stdio->kind == SL_CHILD_APPEND ? O_APPEND : O_TRUNC);
+  int flags = number == 0
+                  ? O_RDONLY
+                  : O_WRONLY | O_CREAT |
+                        (stdio->kind == SL_CHILD_APPEND ? O_APPEND : O_TRUNC);
   int fd = open(stdio->path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
   if (fd < 0) return sl_error_set(e, -errno, "open", stdio->path, -1);
   fcntl(fd, F_SETFL, flags & O_APPEND);

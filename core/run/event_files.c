@@ -30,9 +30,9 @@ static int cut_torn_line(struct sl_event_files *files, struct sl_error *e) {
   if (code) return code;
   size_t end = size;
   while (end > 0) {
-    const char *newline =
-        content[end - 1] == '\n' ? content + end - 1
-                                 : memrchr(content, '\n', end);
+    const char *newline = content[end - 1] == '\n'
+                              ? content + end - 1
+                              : memrchr(content, '\n', end);
     if (!newline) {
       end = 0;
       break;
@@ -54,8 +54,7 @@ static int cut_torn_line(struct sl_event_files *files, struct sl_error *e) {
 
 /* Real data, so that no file system saves the room by compressing it. */
 static int make_reserve(struct sl_event_files *files, struct sl_error *e) {
-  int fd = open(files->reserve, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-                0666);
+  int fd = open(files->reserve, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return sl_error_set(e, -errno, "open", files->reserve, -1);
   uint64_t x = (uint64_t)getpid() | 1u << 31;
   int code = 0;
@@ -77,8 +76,10 @@ static int make_reserve(struct sl_event_files *files, struct sl_error *e) {
   if (!code) return 0;
   unlink(files->reserve);
   if (code == -ENOSPC)
-    sl_error_hint(e, "the event log needs %d KiB at least; --output DIR puts "
-                  "it elsewhere", SL_EVENT_RESERVE_BYTES >> 10);
+    sl_error_hint(e,
+                  "the event log needs %d KiB at least; --output DIR puts "
+                  "it elsewhere",
+                  SL_EVENT_RESERVE_BYTES >> 10);
   return code;
 }
 
@@ -105,8 +106,8 @@ static int open_live(struct sl_event_files *files, bool resume,
 int sl_event_files_open(struct sl_event_files *files,
                         const struct sl_event_log_options *options,
                         struct sl_error *e) {
-  *files = (struct sl_event_files){.directory_fd = -1, .fd = -1,
-                                   .limit_bytes = options->limit_bytes};
+  *files = (struct sl_event_files){
+      .directory_fd = -1, .fd = -1, .limit_bytes = options->limit_bytes};
   const char *directory = options->directory;
   files->live = join(directory, "events.jsonl");
   files->older = join(directory, "events.1.jsonl");

@@ -145,8 +145,8 @@ no_async:
 }
 
 /* Hands an entry to the thread. */
-static uint64_t enqueue(struct sl_event_log *log,
-                        struct sl_event_entry *entry, bool awaited) {
+static uint64_t enqueue(struct sl_event_log *log, struct sl_event_entry *entry,
+                        bool awaited) {
   entry->next = NULL;
   entry->ticket = ++log->last_ticket;
   uint64_t ticket = entry->ticket;
@@ -184,8 +184,7 @@ int sl_event_log_append(struct sl_event_log *log, const char *line,
 }
 
 int sl_event_log_replace(struct sl_event_log *log, const char *path,
-                         const void *content, size_t length,
-                         uint64_t *ticket) {
+                         const void *content, size_t length, uint64_t *ticket) {
   if (log->is_finishing) return -EPIPE;
   size_t path_size = strlen(path) + 1;
   struct sl_event_entry *entry = malloc(sizeof *entry + length + path_size);

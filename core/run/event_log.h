@@ -61,26 +61,24 @@ int sl_event_log_append(struct sl_event_log *log, const char *line,
 /* Queues the replacement of a file (sl_file_replace), behind the lines that
  * are queued now.  Never refused for want of room: there are few of them. */
 int sl_event_log_replace(struct sl_event_log *log, const char *path,
-                         const void *content, size_t length,
-                         uint64_t *ticket);
+                         const void *content, size_t length, uint64_t *ticket);
 
 /* True when a line of this length belongs into a new file.  Last words do
  * not: the limit leaves room for them. */
-bool sl_event_log_wants_rotation(const struct sl_event_log *log,
-                                 size_t length);
+bool sl_event_log_wants_rotation(const struct sl_event_log *log, size_t length);
 
 struct sl_event_log_state {
-  uint64_t done_ticket;     /* dealt with up to here: on disk if durable, or
-                               lost when `failure` is set */
+  uint64_t done_ticket; /* dealt with up to here: on disk if durable, or
+                           lost when `failure` is set */
   size_t queued_bytes;
   bool has_room;
-  bool is_closed;           /* the thread has ended */
-  uint64_t lost_lines;      /* not written after the failure */
-  struct sl_error failure;  /* the first one; code 0: none */
-  struct sl_error replaced; /* of the last replaced file; code 0: fine */
+  bool is_closed;            /* the thread has ended */
+  uint64_t lost_lines;       /* not written after the failure */
+  struct sl_error failure;   /* the first one; code 0: none */
+  struct sl_error replaced;  /* of the last replaced file; code 0: fine */
   struct sl_error last_word; /* of the last FINAL line; code 0: on disk */
-  const char *stuck_what;   /* system call that does not return, or NULL */
-  int64_t stuck_ns;         /* for how long */
+  const char *stuck_what;    /* system call that does not return, or NULL */
+  int64_t stuck_ns;          /* for how long */
 };
 void sl_event_log_state(struct sl_event_log *log,
                         struct sl_event_log_state *state);

@@ -15,7 +15,7 @@ struct sl_event_files {
   char *live, *older, *reserve; /* paths */
   int directory_fd;
   int fd;
-  uint64_t bytes;       /* in the live file; always ends with a full line */
+  uint64_t bytes; /* in the live file; always ends with a full line */
   uint64_t torn_bytes;
   uint64_t limit_bytes;
 };
@@ -60,8 +60,8 @@ struct sl_event_log {
   bool is_pending;         /* counted in loop->in_flight */
   bool is_finishing;
   bool is_joined;
-  bool is_stuck;           /* told already */
-  uint64_t live_bytes;     /* queued or written since the last rotation */
+  bool is_stuck;       /* told already */
+  uint64_t live_bytes; /* queued or written since the last rotation */
 
   struct sl_event_files files; /* writer thread, once it runs */
 

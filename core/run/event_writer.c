@@ -36,8 +36,7 @@ static bool is_full(int code) {
 }
 
 static int write_line(struct sl_event_log *log,
-                      const struct sl_event_entry *entry,
-                      struct sl_error *e) {
+                      const struct sl_event_entry *entry, struct sl_error *e) {
   struct sl_event_files *files = &log->files;
   enter(log, "write");
   if (entry->flags & SL_EVENT_ROTATE) {
@@ -74,12 +73,11 @@ static void replace_file(struct sl_event_log *log,
                          const struct sl_event_entry *entry) {
   struct sl_error e = {0};
   enter(log, "write");
-  int code = sl_file_replace(entry->replace_path, entry->text, entry->length,
-                             &e);
+  int code =
+      sl_file_replace(entry->replace_path, entry->text, entry->length, &e);
   if (is_full(code)) {
     sl_event_files_release_reserve(&log->files);
-    code = sl_file_replace(entry->replace_path, entry->text, entry->length,
-                           &e);
+    code = sl_file_replace(entry->replace_path, entry->text, entry->length, &e);
   }
   if (!code) e.code = 0;
   pthread_mutex_lock(&log->lock);
@@ -119,8 +117,8 @@ static void sync_files(struct sl_event_log *log) {
 
 /* Waits for lines, the end, or (when dirty) the time to sync.  Returns what
  * is queued; *stop when there will be no more. */
-static struct sl_event_entry *take(struct sl_event_log *log,
-                                   int64_t sync_at_ns, bool *stop) {
+static struct sl_event_entry *take(struct sl_event_log *log, int64_t sync_at_ns,
+                                   bool *stop) {
   pthread_mutex_lock(&log->lock);
   log->what = NULL;
   while (!log->first && !log->stop) {
@@ -128,8 +126,7 @@ static struct sl_event_entry *take(struct sl_event_log *log,
       pthread_cond_wait(&log->wake, &log->lock);
       continue;
     }
-    struct timespec until = {sync_at_ns / 1000000000,
-                             sync_at_ns % 1000000000};
+    struct timespec until = {sync_at_ns / 1000000000, sync_at_ns % 1000000000};
     if (pthread_cond_timedwait(&log->wake, &log->lock, &until) == ETIMEDOUT)
       break;
   }

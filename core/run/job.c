@@ -179,8 +179,8 @@ unsigned sl_job_abandoned_running(void) {
 
 void sl_job_unref(struct sl_job *job) { let_go(job); }
 
-__attribute__((hot)) bool sl_job_enter_at(struct sl_job *job, const char *what, int64_t offset,
-                     int64_t now_ns) {
+__attribute__((hot)) bool sl_job_enter_at(struct sl_job *job, const char *what,
+                                          int64_t offset, int64_t now_ns) {
   atomic_store_explicit(&job->offset, offset, memory_order_relaxed);
   atomic_store_explicit(&job->since_ns, now_ns, memory_order_relaxed);
   atomic_store_explicit(&job->what, what, memory_order_release);

@@ -73,9 +73,9 @@ bool sl_job_enter_at(struct sl_job *job, const char *what, int64_t offset,
 /* --- for whoever watches it, loop thread --- */
 
 struct sl_job_stuck {
-  const char *what;    /* NULL when the thread is not in a system call */
+  const char *what; /* NULL when the thread is not in a system call */
   int64_t offset;
-  int64_t since_ns;    /* monotonic */
+  int64_t since_ns; /* monotonic */
   int thread_id;
   char kernel_stack[512]; /* /proc/self/task/<tid>/stack when readable, else
                              wchan, else empty */

@@ -20,15 +20,15 @@ struct sl_loop {
   uv_loop_t uv;
   uv_prepare_t before_wait; /* these two mark where a turn ends and begins */
   uv_check_t after_wait;
-  struct sl_stall *stall;   /* NULL without a stall watch */
+  struct sl_stall *stall; /* NULL without a stall watch */
   struct sl_clock clock;
-  struct sl_timer *timers;  /* armed virtual timers, soonest first */
-  unsigned handles;         /* open handles of ours: timers, jobs, children */
-  unsigned in_flight;       /* jobs and children that have not delivered */
-  uint64_t deliveries;      /* counted by who calls back the loop's owner:
-                               virtual time waits for what they cause */
-  _Atomic int64_t turn_ns;  /* monotonic start of the turn now running, 0
-                               while the loop waits; the stall watch reads it */
+  struct sl_timer *timers; /* armed virtual timers, soonest first */
+  unsigned handles;        /* open handles of ours: timers, jobs, children */
+  unsigned in_flight;      /* jobs and children that have not delivered */
+  uint64_t deliveries;     /* counted by who calls back the loop's owner:
+                              virtual time waits for what they cause */
+  _Atomic int64_t turn_ns; /* monotonic start of the turn now running, 0
+                              while the loop waits; the stall watch reads it */
   /* Told about every process group of ours that begins or has gone, for the
    * supervisor, who kills what is left when the host dies.  May be NULL. */
   void (*on_group)(void *user, int pgid, int alive);

@@ -57,8 +57,7 @@ int sl_directory_is_empty(const char *path, struct sl_error *e) {
   int empty = 1;
   const struct dirent *entry;
   while (empty && (entry = readdir(directory)))
-    empty = strcmp(entry->d_name, ".") == 0 ||
-            strcmp(entry->d_name, "..") == 0;
+    empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
   closedir(directory);
   return empty;
 }

@@ -12,7 +12,8 @@
 static uv_async_t async;
 static atomic_bool is_listening;
 static atomic_int stopped_by;
-static struct sl_stop_count stop_count; /* handlers only, all block each other */
+static struct sl_stop_count
+    stop_count; /* handlers only, all block each other */
 static struct sl_signals_listener listener;
 static pthread_t loop_thread;
 

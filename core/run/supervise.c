@@ -27,10 +27,10 @@ struct watch {
   pid_t host;
   int pipe_fd, signal_fd;
   bool is_finished, is_abandoned, is_closed, is_reaped;
-  int code;     /* once finished */
-  int status;   /* of waitpid, once reaped */
-  int gave_up;  /* signal, or 0 */
-  int forced;   /* signal of a second request that the host must obey */
+  int code;    /* once finished */
+  int status;  /* of waitpid, once reaped */
+  int gave_up; /* signal, or 0 */
+  int forced;  /* signal of a second request that the host must obey */
   int64_t deadline_ns;
   struct sl_stop_count stop;
 };
@@ -42,9 +42,15 @@ static void limit(struct watch *w, int ms) {
 
 static void take_message(struct watch *w, const struct sl_message *message) {
   switch ((enum sl_message_kind)message->kind) {
-    case SL_MESSAGE_ADD_GROUP: sl_groups_add(message->value); break;
-    case SL_MESSAGE_REMOVE_GROUP: sl_groups_remove(message->value); break;
-    case SL_MESSAGE_GIVE_UP: w->gave_up = message->value; break;
+    case SL_MESSAGE_ADD_GROUP:
+      sl_groups_add(message->value);
+      break;
+    case SL_MESSAGE_REMOVE_GROUP:
+      sl_groups_remove(message->value);
+      break;
+    case SL_MESSAGE_GIVE_UP:
+      w->gave_up = message->value;
+      break;
     case SL_MESSAGE_FINISH:
     case SL_MESSAGE_ABANDONED:
       w->is_finished = true;
@@ -136,8 +142,8 @@ static int report_death(const struct watch *w) {
   } else {
     fputs("storlua: the host ended without a status", stderr);
   }
-  if (count) fprintf(stderr, "; %u process group%s ended", count,
-                     count == 1 ? "" : "s");
+  if (count)
+    fprintf(stderr, "; %u process group%s ended", count, count == 1 ? "" : "s");
   fputs("\n", stderr);
   return code;
 }
@@ -147,14 +153,16 @@ static int conclude(struct watch *w) {
   if (w->gave_up) {
     sl_groups_kill(SIGKILL);
     if (!w->is_reaped) kill(w->host, SIGKILL);
-    fprintf(stderr, "storlua: ended at once by a second %s; clean-ups may be "
-            "missing\n", sl_signal_name(w->gave_up));
+    fprintf(stderr,
+            "storlua: ended at once by a second %s; clean-ups may be "
+            "missing\n",
+            sl_signal_name(w->gave_up));
     return 128 + w->gave_up;
   }
   if (!w->is_finished) return report_death(w);
   end_groups();
-  if (w->is_reaped && !(WIFEXITED(w->status) &&
-                        WEXITSTATUS(w->status) == w->code))
+  if (w->is_reaped &&
+      !(WIFEXITED(w->status) && WEXITSTATUS(w->status) == w->code))
     return report_death(w);
   return w->code;
 }

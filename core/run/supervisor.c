@@ -48,7 +48,7 @@ static void report(enum sl_message_kind kind, int value) {
 
 /* What the supervisor passes on, or acts upon. */
 static void fill_watched(sigset_t *set) {
-  static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,   SIGQUIT, SIGUSR1,
+  static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
                                   SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH};
   sigemptyset(set);
   for (unsigned i = 0; i < sizeof passed_on / sizeof *passed_on; i++) {

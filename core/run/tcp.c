@@ -37,10 +37,14 @@ static int look_up(const char *host, struct sl_tcp_addresses *addresses,
 
 static int from_eai(int code) {
   switch (code) {
-    case EAI_MEMORY: return -ENOMEM;
-    case EAI_AGAIN: return -EAGAIN;
-    case EAI_SYSTEM: return -errno;
-    default: return -ENOENT;
+    case EAI_MEMORY:
+      return -ENOMEM;
+    case EAI_AGAIN:
+      return -EAGAIN;
+    case EAI_SYSTEM:
+      return -errno;
+    default:
+      return -ENOENT;
   }
 }
 
@@ -101,8 +105,8 @@ static void on_uv_connected(uv_connect_t *request, int status) {
 }
 
 int sl_tcp_connect(struct sl_loop *loop, const char *address, int port,
-                   sl_stream_write_fn done, void *user,
-                   struct sl_stream **out, struct sl_error *e) {
+                   sl_stream_write_fn done, void *user, struct sl_stream **out,
+                   struct sl_error *e) {
   union address to;
   if (parse(address, port, &to) < 0)
     return sl_error_set(e, -EINVAL, "connect", address, -1);

@@ -22,7 +22,7 @@ int sl_tcp_resolve(const char *host, struct sl_tcp_addresses *addresses,
  * at once; `done` is called with 0 or a negative errno, and before that
  * nothing else may be done with the stream than closing it. */
 int sl_tcp_connect(struct sl_loop *loop, const char *address, int port,
-                   sl_stream_write_fn done, void *user,
-                   struct sl_stream **out, struct sl_error *e);
+                   sl_stream_write_fn done, void *user, struct sl_stream **out,
+                   struct sl_error *e);
 
 #endif

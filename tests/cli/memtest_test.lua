@@ -5,7 +5,6 @@ local disk = require("disk")
 local lu = require("luaunit")
 local sanitizer = require("sanitizer")
 local process = require("storlua.process")
-local sanitizer = require("sanitizer")
 
 local T = {}
 

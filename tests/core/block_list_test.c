@@ -50,8 +50,9 @@ static void build(void) {
            "2 1 179:1 / /boot rw - vfat /dev/mmcblk0p1 rw\n"
            "3 1 179:1 /sub /mnt/a\\040b rw - vfat /dev/mmcblk0p1 rw\n"
            "4 2 0:40 / /boot rw - tmpfs tmpfs rw\n");
-  fake_put("swaps", "Filename Type Size Used Priority\n"
-                    "/dev/zram77 partition 65532 0 -2\n");
+  fake_put("swaps",
+           "Filename Type Size Used Priority\n"
+           "/dev/zram77 partition 65532 0 -2\n");
 }
 
 static const struct sl_block *find(const char *name) {
@@ -63,13 +64,13 @@ static const struct sl_block *find(const char *name) {
   return NULL;
 }
 
-#define CHECK_DEVICE(which, wanted, above)                                  \
-  do {                                                                    \
-    const struct sl_block *block_ = find(which);                          \
-    CHECK(block_ != NULL);                                                \
-    if (!block_) break;                                                   \
-    CHECK_STR(sl_device_kind_name(block_->identity.kind), wanted);        \
-    CHECK_STR(block_->identity.parent, above);                            \
+#define CHECK_DEVICE(which, wanted, above)                         \
+  do {                                                             \
+    const struct sl_block *block_ = find(which);                   \
+    CHECK(block_ != NULL);                                         \
+    if (!block_) break;                                            \
+    CHECK_STR(sl_device_kind_name(block_->identity.kind), wanted); \
+    CHECK_STR(block_->identity.parent, above);                     \
   } while (0)
 
 static void kinds_parents_and_order(void) {
@@ -178,12 +179,12 @@ static void this_system(void) {
   clock_t cpu = clock();
   int64_t before = sl_monotonic_ns();
   struct sl_error e;
-  CHECK_EQ(sl_block_list_read(NULL, SL_BLOCKS_PROBE | SL_BLOCKS_SPACE, &real,
-                              &e), 0);
+  CHECK_EQ(
+      sl_block_list_read(NULL, SL_BLOCKS_PROBE | SL_BLOCKS_SPACE, &real, &e),
+      0);
   int64_t took = sl_monotonic_ns() - before;
-  printf("       %zu real devices in %.1f ms (processor %.1f ms)\n",
-         real.count, (double)took / 1e6,
-         1e3 * (double)(clock() - cpu) / CLOCKS_PER_SEC);
+  printf("       %zu real devices in %.1f ms (processor %.1f ms)\n", real.count,
+         (double)took / 1e6, 1e3 * (double)(clock() - cpu) / CLOCKS_PER_SEC);
   sl_block_list_release(&real);
 }
 

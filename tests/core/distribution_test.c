@@ -32,7 +32,8 @@ static void follows(const struct sl_distribution_spec *spec, unsigned n,
     if (at < n) seen[at]++;
   }
   CHECK(inside);
-  for (unsigned i = 0; i < n; i++) total += law[i];
+  for (unsigned i = 0; i < n; i++)
+    total += law[i];
   unsigned cells = 0;
   for (unsigned i = 0; i < n; i++) {
     expected += law[i] / total * DRAWS;
@@ -70,9 +71,7 @@ static void zipf_is_zipf(void) {
   }
 }
 
-static double phi(double x) {
-  return erfc(-x / sqrt(2)) / 2;
-}
+static double phi(double x) { return erfc(-x / sqrt(2)) / 2; }
 
 static void normal_is_normal(void) {
   static const unsigned percents[] = {1, 10, 30, 100};
@@ -126,14 +125,15 @@ static void zones_have_their_shares(void) {
 static void uniform_draws(void) {
   struct sl_distribution_spec spec = {.kind = SL_UNIFORM};
   static double law[1000];
-  for (unsigned i = 0; i < 1000; i++) law[i] = 1;
+  for (unsigned i = 0; i < 1000; i++)
+    law[i] = 1;
   follows(&spec, 1000, 5, law);
 }
 
 /* Neighbouring visits know nothing of each other: pairs are uniform too. */
 static void pairs_are_independent(void) {
-  struct sl_distribution_spec spec = {.kind = SL_ZONED, .zone_count = 1,
-                                      .zones = {{100, 100}}};
+  struct sl_distribution_spec spec = {
+      .kind = SL_ZONED, .zone_count = 1, .zones = {{100, 100}}};
   struct sl_distribution d;
   static unsigned seen[32][32];
   CHECK(sl_distribution_init(&d, &spec, 32, 3));
@@ -172,8 +172,8 @@ static void what_is_refused(void) {
   CHECK(strstr(sl_distribution_check(&spec), "zipf_theta") != NULL);
   spec.zipf_theta = (double)NAN;
   CHECK(sl_distribution_check(&spec) != NULL);
-  spec = (struct sl_distribution_spec){.kind = SL_NORMAL,
-                                       .normal_percent = 101};
+  spec =
+      (struct sl_distribution_spec){.kind = SL_NORMAL, .normal_percent = 101};
   CHECK(strstr(sl_distribution_check(&spec), "normal_percent") != NULL);
   spec = (struct sl_distribution_spec){.kind = SL_ZONED};
   CHECK(strstr(sl_distribution_check(&spec), "zones") != NULL);

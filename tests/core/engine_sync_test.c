@@ -207,7 +207,8 @@ static void a_full_ext4(void) {
 static struct sl_workload_progress progress;
 
 static void *cutter(void *arg) {
-  while (atomic_load(&progress.operations) < 100) usleep(1000);
+  while (atomic_load(&progress.operations) < 100)
+    usleep(1000);
   CHECK_EQ(truncate(arg, 20 * 4096), 0);
   return NULL;
 }
@@ -224,8 +225,9 @@ static void a_file_cut_under_the_mapping(void) {
     pthread_t thread;
     memset(&progress, 0, sizeof progress);
     CHECK_EQ(pthread_create(&thread, NULL, cutter, rig_file), 0);
-    CHECK_EQ(sl_workload_run(&spec, NULL, NULL, &progress, rig_result,
-                             &rig_error), 0);
+    CHECK_EQ(
+        sl_workload_run(&spec, NULL, NULL, &progress, rig_result, &rig_error),
+        0);
     pthread_join(thread, NULL);
     CHECK_STR(sl_end_name(rig_result->end),
               sl_end_name(i ? SL_END_ERROR : SL_END_OF_DEVICE));

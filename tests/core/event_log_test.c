@@ -146,8 +146,8 @@ static void rotation_keeps_one_older_half(void) {
   CHECK(older.st_size > (1 << 19) - 34 * 1024);
 }
 
-static void torn_line_is_cut(const char *name, const char *text,
-                             uint64_t torn, const char *wanted) {
+static void torn_line_is_cut(const char *name, const char *text, uint64_t torn,
+                             const char *wanted) {
   fresh(name);
   put("events.jsonl", text);
   struct sl_event_log_options o = options_for(directory);

@@ -14,9 +14,8 @@
 /* In memory, as the real ones are. */
 static char fake_root[] = "/dev/shm/fake_sysfs.XXXXXX";
 static char fake_mountinfo[64];
-static struct sl_system fake_system = {.sysfs = fake_root,
-                                       .mountinfo = fake_mountinfo,
-                                       .proc = fake_root};
+static struct sl_system fake_system = {
+    .sysfs = fake_root, .mountinfo = fake_mountinfo, .proc = fake_root};
 
 static inline void fake_parents(char *path) {
   for (char *p = path + 1; (p = strchr(p, '/')); p++) {
@@ -88,8 +87,8 @@ static inline void fake_open(void) {
   snprintf(fake_mountinfo, sizeof fake_mountinfo, "%s/mountinfo", fake_root);
 }
 
-static inline int fake_remove(const char *path, const struct stat *st,
-                              int type, struct FTW *ftw) {
+static inline int fake_remove(const char *path, const struct stat *st, int type,
+                              struct FTW *ftw) {
   (void)st, (void)type, (void)ftw;
   return remove(path);
 }

@@ -44,10 +44,12 @@ static void build(void) {
   }
   fake_put("devices/pci0/usb1/1-1/idVendor", "0bda\n");
   fake_put("devices/pci0/usb1/1-1/serial", "123456\n");
-  fake_put("mountinfo", "1 0 252:0 / / rw - ext4 /dev/mapper/vg-root rw\n"
-                        "2 1 0:31 / /tmp rw - tmpfs tmpfs rw\n");
-  fake_put("swaps", "Filename Type Size Used Priority\n"
-                    "/dev/zram0\\040(deleted) partition 65532 128 100\n");
+  fake_put("mountinfo",
+           "1 0 252:0 / / rw - ext4 /dev/mapper/vg-root rw\n"
+           "2 1 0:31 / /tmp rw - tmpfs tmpfs rw\n");
+  fake_put("swaps",
+           "Filename Type Size Used Priority\n"
+           "/dev/zram0\\040(deleted) partition 65532 128 100\n");
 }
 
 /* Asks for the device with this number, by a node of our own. */
@@ -59,9 +61,10 @@ static int ask(unsigned major, unsigned minor, const char *consent) {
   if (mknod(node, S_IFBLK | 0600, makedev(major, minor)) != 0) {
     return -errno;
   }
-  struct sl_gate_request request = {
-      .path = node, .consents = consents, .consent_count = consent != NULL,
-      .system = &fake_system};
+  struct sl_gate_request request = {.path = node,
+                                    .consents = consents,
+                                    .consent_count = consent != NULL,
+                                    .system = &fake_system};
   struct sl_grant *grant;
   struct sl_error e;
   int code = sl_gate_open(&request, answer, &grant, &e);

@@ -104,8 +104,8 @@ static void build(void) {
 
 static void read_id(unsigned major, unsigned minor) {
   struct sl_error e;
-  int code = sl_identity_read(&sys, (struct sl_device_number){major, minor},
-                              &id, &e);
+  int code =
+      sl_identity_read(&sys, (struct sl_device_number){major, minor}, &id, &e);
   CHECK_EQ(code, 0);
 }
 
@@ -224,8 +224,9 @@ static void root_by_number(void) {
   char table[128];
   struct sl_path_device found;
   snprintf(table, sizeof table, "%s/mountinfo", root);
-  put("mountinfo", "1 0 179:1 / / rw - ext4 /dev/root rw\n"
-                   "2 1 0:31 / /tmp rw - fuse.sshfs host: rw\n");
+  put("mountinfo",
+      "1 0 179:1 / / rw - ext4 /dev/root rw\n"
+      "2 1 0:31 / /tmp rw - fuse.sshfs host: rw\n");
   struct sl_system other = {.sysfs = root, .mountinfo = table};
   CHECK_EQ(sl_path_device_find("/", &other, &found, NULL), 0);
   CHECK_EQ(found.count, 1);

@@ -11,8 +11,8 @@
 #include "test.h"
 
 struct work {
-  int fd;              /* read from this pipe, or -1 */
-  bool is_deaf;        /* goes on reading after a cancel */
+  int fd;       /* read from this pipe, or -1 */
+  bool is_deaf; /* goes on reading after a cancel */
   ssize_t result;
   int error;
   atomic_bool has_begun;

@@ -18,7 +18,8 @@ static int parse(const char *text) {
 
 static void header_text_and_tags(void) {
   CHECK_EQ(parse("3,892,7382617,-;nvme nvme1: a; b\n SUBSYSTEM=nvme\n"
-                 " DEVICE=c241:1\n"), 0);
+                 " DEVICE=c241:1\n"),
+           0);
   CHECK_EQ(record.level, 3);
   CHECK_EQ(record.facility, 0);
   CHECK_EQ(record.sequence, 892);
@@ -39,8 +40,8 @@ static void header_text_and_tags(void) {
 }
 
 static void what_is_no_record(void) {
-  static const char *const bad[] = {"", "hello", ";", "a,b,c;x", "3,5;x",
-                                    "3,5,x;y"};
+  static const char *const bad[] = {"",        "hello", ";",
+                                    "a,b,c;x", "3,5;x", "3,5,x;y"};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     CHECK_EQ(parse(bad[i]), -EBADMSG);
   }
@@ -68,21 +69,21 @@ static enum sl_kernel_class classify(const char *head, const char *text) {
 
 static void errors_of_our_device(void) {
   static const char *const lines[] = {
-    "I/O error, dev mmcblk0, sector 14336 op 0x0:(READ) flags 0x0",
-    "end_request: I/O error, dev mmcblk0, sector 15564680",
-    "Buffer I/O error on device mmcblk0p2, logical block 1814001",
-    "critical target error, dev sda, sector 6626560 op 0x1:(WRITE)",
-    "mmc0: Timeout waiting for hardware interrupt - cmd12.",
-    "mmcblk0: error -110 sending stop command, original cmd response 0x900",
-    "mmcblk0: error -84 transferring data, sector 15783, nr 2",
-    "mmcblk0: recovery failed!",
-    "mmc0: running CQE recovery",
-    "EXT4-fs error (device mmcblk0p2): __ext4_get_inode_loc:4801: inode #8",
-    "EXT4-fs (mmcblk0p2): Remounting filesystem read-only",
-    "Aborting journal on device mmcblk0p2-8.",
-    "JBD2: Error -5 detected when updating journal superblock for sda-8.",
-    "mmc0: card 0001 removed",
-    "INFO: task kworker/0:1:22 blocked for more than 120 seconds."};
+      "I/O error, dev mmcblk0, sector 14336 op 0x0:(READ) flags 0x0",
+      "end_request: I/O error, dev mmcblk0, sector 15564680",
+      "Buffer I/O error on device mmcblk0p2, logical block 1814001",
+      "critical target error, dev sda, sector 6626560 op 0x1:(WRITE)",
+      "mmc0: Timeout waiting for hardware interrupt - cmd12.",
+      "mmcblk0: error -110 sending stop command, original cmd response 0x900",
+      "mmcblk0: error -84 transferring data, sector 15783, nr 2",
+      "mmcblk0: recovery failed!",
+      "mmc0: running CQE recovery",
+      "EXT4-fs error (device mmcblk0p2): __ext4_get_inode_loc:4801: inode #8",
+      "EXT4-fs (mmcblk0p2): Remounting filesystem read-only",
+      "Aborting journal on device mmcblk0p2-8.",
+      "JBD2: Error -5 detected when updating journal superblock for sda-8.",
+      "mmc0: card 0001 removed",
+      "INFO: task kworker/0:1:22 blocked for more than 120 seconds."};
   for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
     enum sl_kernel_class c = classify("3", lines[i]);
     if (c != SL_KERNEL_ERROR) printf("  %s\n", lines[i]);
@@ -95,23 +96,22 @@ static void errors_of_our_device(void) {
 
 static void not_failures(void) {
   static const char *const lines[] = {
-    "end_request: I/O error, dev mmcblk0rpmb, sector 0",
-    "I/O error, dev mmcblk1, sector 0 op 0x0:(READ)",
-    "I/O error, dev sda2, sector 0 op 0x0:(READ)",
-    "EXT4-fs (sdb1): Remounting filesystem read-only",
-    "EXT4-fs (mmcblk0p2): mounted filesystem with ordered data mode",
-    "EXT4-fs (mmcblk0p2): error count since last fsck: 4",
-    "EXT4-fs (mmcblk0p2): initial error at time 1441536566",
-    "mmc0: host does not support reading read-only switch.",
-    "mmcblk0boot1: mmc0:0001 BJTD4R partition 2 4.00 MiB"};
+      "end_request: I/O error, dev mmcblk0rpmb, sector 0",
+      "I/O error, dev mmcblk1, sector 0 op 0x0:(READ)",
+      "I/O error, dev sda2, sector 0 op 0x0:(READ)",
+      "EXT4-fs (sdb1): Remounting filesystem read-only",
+      "EXT4-fs (mmcblk0p2): mounted filesystem with ordered data mode",
+      "EXT4-fs (mmcblk0p2): error count since last fsck: 4",
+      "EXT4-fs (mmcblk0p2): initial error at time 1441536566",
+      "mmc0: host does not support reading read-only switch.",
+      "mmcblk0boot1: mmc0:0001 BJTD4R partition 2 4.00 MiB"};
   for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
     enum sl_kernel_class c = classify("4", lines[i]);
     if (c != SL_KERNEL_OTHER) printf("  %s\n", lines[i]);
     CHECK_STR(sl_kernel_class_name(c), "other");
   }
   /* User space wrote this one. */
-  CHECK_EQ(classify("11", "I/O error, dev mmcblk0, sector 1"),
-           SL_KERNEL_OTHER);
+  CHECK_EQ(classify("11", "I/O error, dev mmcblk0, sector 1"), SL_KERNEL_OTHER);
   CHECK_EQ(classify("4", "mmc0: new DDR MMC card at address 0001"),
            SL_KERNEL_WARNING);
   CHECK_EQ(classify("4", "mmcblk0: retrying using single block read"),

@@ -13,8 +13,11 @@ static struct sl_bandwidth_result result;
 static struct sl_error error;
 
 static struct sl_bandwidth_spec spec_of(enum sl_memory_op op, int64_t bytes) {
-  return (struct sl_bandwidth_spec){.op = op, .buffer_bytes = bytes,
-                                    .threads = 1, .pin = true, .samples = 3,
+  return (struct sl_bandwidth_spec){.op = op,
+                                    .buffer_bytes = bytes,
+                                    .threads = 1,
+                                    .pin = true,
+                                    .samples = 3,
                                     .sample_ns = 200000,
                                     .pages = SL_PAGES_HUGE};
 }
@@ -68,9 +71,10 @@ static void a_large_buffer_is_visited_in_chunks(void) {
 static void a_wrong_word_is_found(void) {
   struct sl_buffers b = {.bytes = 40960};
   atomic_bool stop = false;
-  CHECK_EQ(sl_arena_map(&b.arena, sl_buffers_arena_bytes(b.bytes,
-                                                         SL_MEMORY_COPY),
-                        SL_PAGES_SYSTEM, &error), 0);
+  CHECK_EQ(
+      sl_arena_map(&b.arena, sl_buffers_arena_bytes(b.bytes, SL_MEMORY_COPY),
+                   SL_PAGES_SYSTEM, &error),
+      0);
   CHECK_EQ(sl_buffers_fill(&b, SL_MEMORY_COPY, 0, &stop), 0);
   memcpy(b.dst, b.a, b.bytes);
   sl_buffers_verify(&b, SL_MEMORY_COPY, 0, 0);
@@ -124,20 +128,22 @@ static void the_chase_visits_every_line(void) {
   struct sl_latency_result r;
   for (int64_t bytes = 4096; bytes <= 1 << 20; bytes *= 4) {
     for (int64_t block = 0; block <= 4096 && block < bytes; block += 4096) {
-      const struct sl_latency_spec spec = {
-          .bytes = bytes, .locality_bytes = block, .cpu = -1, .samples = 2,
-          .sample_ns = 100000, .seed = (uint64_t)bytes};
+      const struct sl_latency_spec spec = {.bytes = bytes,
+                                           .locality_bytes = block,
+                                           .cpu = -1,
+                                           .samples = 2,
+                                           .sample_ns = 100000,
+                                           .seed = (uint64_t)bytes};
       CHECK_EQ(sl_latency_run(&spec, NULL, &r, &error), 0);
       CHECK(r.complete && r.verified);
       CHECK_EQ(r.sample_count, 2);
       check_faults(r.faults);
     }
   }
-  const struct sl_latency_spec odd = {.bytes = 5000, .cpu = -1, .samples = 1,
-                                      .sample_ns = 1};
+  const struct sl_latency_spec odd = {
+      .bytes = 5000, .cpu = -1, .samples = 1, .sample_ns = 1};
   CHECK_EQ(sl_latency_run(&odd, NULL, &r, &error), -EINVAL);
-  const struct sl_latency_spec none = {.cpu = -1, .samples = 1,
-                                       .sample_ns = 1};
+  const struct sl_latency_spec none = {.cpu = -1, .samples = 1, .sample_ns = 1};
   CHECK_EQ(sl_latency_run(&none, NULL, &r, &error), -EINVAL);
 }
 

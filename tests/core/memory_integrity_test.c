@@ -12,9 +12,12 @@ static struct sl_integrity_progress progress;
 static struct sl_error error;
 
 static struct sl_integrity_spec spec_of(unsigned patterns) {
-  return (struct sl_integrity_spec){.bytes = 3 << 20, .threads = 1,
-                                    .pin = true, .patterns = patterns,
-                                    .passes = 1, .fade_ns = 1000000,
+  return (struct sl_integrity_spec){.bytes = 3 << 20,
+                                    .threads = 1,
+                                    .pin = true,
+                                    .patterns = patterns,
+                                    .passes = 1,
+                                    .fade_ns = 1000000,
                                     .seed = 42};
 }
 

@@ -65,16 +65,30 @@ static void expect(enum sl_memory_op op, size_t bytes, uint64_t value) {
     const double scaled = 3.0 * x, added = x + y, triad = x + 3.0 * y;
     switch (op) {
       case SL_MEMORY_WRITE:
-      case SL_MEMORY_WRITE_NT: memcpy(wanted + i, &value, 8); break;
-      case SL_MEMORY_FILL: memset(wanted + i, (int)(value & 0xff), 8); break;
-      case SL_MEMORY_ZERO: memset(wanted + i, 0, 8); break;
+      case SL_MEMORY_WRITE_NT:
+        memcpy(wanted + i, &value, 8);
+        break;
+      case SL_MEMORY_FILL:
+        memset(wanted + i, (int)(value & 0xff), 8);
+        break;
+      case SL_MEMORY_ZERO:
+        memset(wanted + i, 0, 8);
+        break;
       case SL_MEMORY_COPY:
       case SL_MEMORY_COPY_NT:
       case SL_MEMORY_LM_FCP:
-      case SL_MEMORY_MEMCPY: memcpy(wanted + i, a.data + i, 8); break;
-      case SL_MEMORY_SCALE: memcpy(wanted + i, &scaled, 8); break;
-      case SL_MEMORY_ADD: memcpy(wanted + i, &added, 8); break;
-      case SL_MEMORY_TRIAD: memcpy(wanted + i, &triad, 8); break;
+      case SL_MEMORY_MEMCPY:
+        memcpy(wanted + i, a.data + i, 8);
+        break;
+      case SL_MEMORY_SCALE:
+        memcpy(wanted + i, &scaled, 8);
+        break;
+      case SL_MEMORY_ADD:
+        memcpy(wanted + i, &added, 8);
+        break;
+      case SL_MEMORY_TRIAD:
+        memcpy(wanted + i, &triad, 8);
+        break;
       case SL_MEMORY_LM_FWR:
         memcpy(wanted + i, &low, 4);
         memcpy(wanted + i + 4, &low, 4);
@@ -89,7 +103,8 @@ static void expect(enum sl_memory_op op, size_t bytes, uint64_t value) {
       case SL_MEMORY_READ:
       case SL_MEMORY_LM_RD:
       case SL_MEMORY_LM_FRD:
-      case SL_MEMORY_OPS: break;
+      case SL_MEMORY_OPS:
+        break;
     }
   }
 }
@@ -107,7 +122,7 @@ static void check_kernel(const struct sl_kernel *k, size_t bytes,
   const uint64_t value = 0x0123456789abcdefu;
   fill();
   expect(k->op, bytes, value);
-  const struct sl_kernel_work work = {dst.data, a.data, b.data,
+  const struct sl_kernel_work work = {dst.data, a.data,  b.data,
                                       bytes,    repeats, value};
   const uint64_t sum = k->run(&work);
   if (k->op == SL_MEMORY_READ)
@@ -160,9 +175,8 @@ static void every_op_has_a_kernel(void) {
 
 static void ops_are_found_by_name(void) {
   for (int op = 0; op < SL_MEMORY_OPS; op++)
-    CHECK_EQ(
-        sl_memory_op_find(sl_memory_op_facts((enum sl_memory_op)op)->name),
-        op);
+    CHECK_EQ(sl_memory_op_find(sl_memory_op_facts((enum sl_memory_op)op)->name),
+             op);
   CHECK_EQ(sl_memory_op_find("nonsense"), SL_MEMORY_OPS);
 }
 

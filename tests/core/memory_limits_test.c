@@ -56,8 +56,9 @@ static void without_cgroups(void) {
 }
 
 static void an_old_kernel_does_not_say_what_is_available(void) {
-  begin("MemTotal: 262144 kB\nMemFree: 102400 kB\nCached: 51200 kB\n"
-        "Shmem: 10240 kB\n");
+  begin(
+      "MemTotal: 262144 kB\nMemFree: 102400 kB\nCached: 51200 kB\n"
+      "Shmem: 10240 kB\n");
   const struct sl_memory_limits l = end(0);
   CHECK_EQ(l.free_bytes, 140 * MIB);
   CHECK_EQ(l.reserve_bytes, 64 * MIB);

@@ -10,10 +10,11 @@
 static struct sl_mmc_ios ios;
 
 /* The shape of the file; the values are of the line that differs. */
-#define IOS(clock, actual, vdd, power, width, timing, voltage)            \
-  "clock:\t\t" clock " Hz\n" actual "vdd:\t\t" vdd "\n"                   \
-  "bus mode:\t2 (push-pull)\nchip select:\t0 (don't care)\n"              \
-  "power mode:\t" power "\nbus width:\t" width "\ntiming spec:\t" timing  \
+#define IOS(clock, actual, vdd, power, width, timing, voltage)           \
+  "clock:\t\t" clock " Hz\n" actual "vdd:\t\t" vdd                       \
+  "\n"                                                                   \
+  "bus mode:\t2 (push-pull)\nchip select:\t0 (don't care)\n"             \
+  "power mode:\t" power "\nbus width:\t" width "\ntiming spec:\t" timing \
   "\nsignal voltage:\t" voltage "\ndriver type:\t0 (driver type B)\n"
 #define ACTUAL(clock) "actual clock:\t" clock " Hz\n"
 
@@ -21,8 +22,7 @@ static void check_ios(const char *text, const char *timing, int64_t clock,
                       int64_t width, bool suspended, int64_t ceiling) {
   CHECK_EQ(sl_mmc_ios_parse(text, &ios), 0);
   CHECK_STR(ios.timing, timing);
-  CHECK_EQ(ios.actual_clock_hz > 0 ? ios.actual_clock_hz : ios.clock_hz,
-           clock);
+  CHECK_EQ(ios.actual_clock_hz > 0 ? ios.actual_clock_hz : ios.clock_hz, clock);
   CHECK_EQ(ios.width_bits, width);
   CHECK_EQ(ios.is_suspended, suspended);
   CHECK_EQ(ios.ceiling_bytes_s, ceiling);
@@ -35,8 +35,8 @@ static void bus_modes(void) {
   CHECK_STR(ios.supply, "3.3 ~ 3.4 V");
   CHECK_STR(ios.voltage, "1.80 V");
   CHECK_STR(ios.driver_type, "driver type B");
-  check_ios(IOS("200000000", ACTUAL("196000000"), "18 (3.0 ~ 3.1 V)",
-                "2 (on)", "3 (8 bits)", "9 (mmc HS200)", "1 (1.80 V)"),
+  check_ios(IOS("200000000", ACTUAL("196000000"), "18 (3.0 ~ 3.1 V)", "2 (on)",
+                "3 (8 bits)", "9 (mmc HS200)", "1 (1.80 V)"),
             "mmc HS200", 196000000, 8, false, 196000000);
   CHECK_EQ(ios.clock_hz, 200000000);
   check_ios(IOS("200000000", "", "21 (3.3 ~ 3.4 V)", "2 (on)", "3 (8 bits)",
@@ -59,8 +59,8 @@ static void bus_modes(void) {
 }
 
 static void a_sleeping_card_has_no_mode(void) {
-  check_ios(IOS("0", "", "0 (invalid)", "0 (off)", "0 (1 bits)",
-                "0 (legacy)", "0 (3.30 V)"),
+  check_ios(IOS("0", "", "0 (invalid)", "0 (off)", "0 (1 bits)", "0 (legacy)",
+                "0 (3.30 V)"),
             "legacy", 0, 1, true, -1);
   CHECK_EQ(sl_mmc_ios_parse("", &ios), -EBADMSG);
   CHECK_EQ(sl_mmc_ios_parse("clock:\t\tx Hz\n", &ios), -EBADMSG);
@@ -75,7 +75,8 @@ static void host_errors(void) {
                                "# CMDQ RED Errors:\t\t 0\n"
                                "# Request Timedout:\t 12\n"
                                "# Controller Timedout errors:\t 1\n",
-                               &errors), 0);
+                               &errors),
+           0);
   CHECK_EQ(errors.count, 5);
   CHECK_STR(errors.list[0].name, "Command Timeout");
   CHECK_STR(errors.list[1].name, "Data CRC");
@@ -165,9 +166,10 @@ static void old_cards_tell_less(void) {
 
 static void cid_and_csd(void) {
   struct sl_mmc_registers r;
-  CHECK_EQ(sl_mmc_registers_decode("150100424a544434520ff0c8e5a4a51b",
-                                   "d02701320f5903fff6dbffef8e404000", false,
-                                   &r), 0);
+  CHECK_EQ(
+      sl_mmc_registers_decode("150100424a544434520ff0c8e5a4a51b",
+                              "d02701320f5903fff6dbffef8e404000", false, &r),
+      0);
   CHECK_EQ(r.manufacturer, 0x15);
   CHECK_EQ(r.oem, 0);
   CHECK_STR(r.product, "BJTD4R");
@@ -181,9 +183,10 @@ static void cid_and_csd(void) {
   CHECK_EQ(r.year, 2018);
   CHECK_EQ(r.transfer_rate_bits_s, 26000000);
   CHECK_EQ(r.command_classes, 0x0f5);
-  CHECK_EQ(sl_mmc_registers_decode("035344534c3332478012345678013a1d",
-                                   "400e00325b59000076b27f800a404013", true,
-                                   &r), 0);
+  CHECK_EQ(
+      sl_mmc_registers_decode("035344534c3332478012345678013a1d",
+                              "400e00325b59000076b27f800a404013", true, &r),
+      0);
   CHECK_STR(r.product, "SL32G");
   CHECK_EQ(r.oem, 0x5344);
   CHECK_EQ(r.product_revision, 0x80);
@@ -202,18 +205,19 @@ static void files_of_the_host(void) {
   fake_open();
   fake_device("platform/mmc_host/mmc1/mmc1:aaaa/block/mmcblk1", "179:0", "9");
   fake_device("pci0/block/sda", "8:0", "9");
-  CHECK_EQ(sl_mmc_debug_read(&fake_system, other, "ios", text, sizeof text,
-                             &e), -ENODEV);
-  CHECK_EQ(sl_mmc_debug_read(&fake_system, card, "ios", text, sizeof text,
-                             &e), -ENOENT);
+  CHECK_EQ(sl_mmc_debug_read(&fake_system, other, "ios", text, sizeof text, &e),
+           -ENODEV);
+  CHECK_EQ(sl_mmc_debug_read(&fake_system, card, "ios", text, sizeof text, &e),
+           -ENOENT);
   CHECK(strstr(e.hint, "debugfs is not mounted") != NULL);
   fake_put("kernel/debug/mmc1/ios", "of the host");
   fake_put("kernel/debug/mmc1/mmc1:aaaa/ext_csd", "of the card");
-  CHECK_EQ(sl_mmc_debug_read(&fake_system, card, "ios", text, sizeof text,
-                             &e), 0);
+  CHECK_EQ(sl_mmc_debug_read(&fake_system, card, "ios", text, sizeof text, &e),
+           0);
   CHECK_STR(text, "of the host");
-  CHECK_EQ(sl_mmc_debug_read(&fake_system, card, "ext_csd", text, sizeof text,
-                             &e), 0);
+  CHECK_EQ(
+      sl_mmc_debug_read(&fake_system, card, "ext_csd", text, sizeof text, &e),
+      0);
   CHECK_STR(text, "of the card");
   int64_t millicelsius;
   CHECK_EQ(sl_disk_temperature(&fake_system, other, &millicelsius), -ENOENT);

@@ -30,7 +30,8 @@ static void fields_and_escapes(void) {
   CHECK_EQ(read_text("36 35 98:0 /mnt\\0401 /mnt/a\\011b\\134c rw,noatime "
                      "master:1 shared:7 - ext3 /dev/my\\040disk rw,a=b\n"
                      "40 36 0:5 / /plain rw - tmpfs  \n",
-                     &m, NULL), 0);
+                     &m, NULL),
+           0);
   CHECK_EQ(m.count, 2);
   CHECK_EQ(m.list[0].id, 36);
   CHECK_EQ(m.list[0].parent, 35);
@@ -56,7 +57,8 @@ static void overmounts_hide(void) {
                      "64 62 7:1 / /m/sub rw - ext4 /dev/loop1 rw\n"
                      "65 1 7:0 /sub /b rw - ext4 /dev/loop0 rw\n"
                      "1 0 8:1 / / rw - ext4 /dev/root rw\n",
-                     &m, NULL), 0);
+                     &m, NULL),
+           0);
   CHECK_EQ(id_at(&m, "/"), 1);
   CHECK_EQ(id_at(&m, "/m"), 63);
   CHECK_EQ(id_at(&m, "/m/sub/x"), 63);
@@ -77,7 +79,8 @@ static void unordered_and_partial(void) {
                      "220 189 8:3 /arch / rw shared:50 - ext4 /dev/sda3 rw\n"
                      "93 221 0:59 / /sys/fs ro - tmpfs tmpfs ro\n"
                      "221 220 0:17 / /sys ro shared:51 - sysfs sysfs rw\n",
-                     &m, NULL), 0);
+                     &m, NULL),
+           0);
   CHECK_EQ(id_at(&m, "/dev/null"), 222);
   CHECK_EQ(id_at(&m, "/sys/fs/cgroup"), 93);
   CHECK_EQ(id_at(&m, "/home"), 220);
@@ -93,12 +96,13 @@ static void unordered_and_partial(void) {
 
 static void torn_tables_are_refused(void) {
   static const char *const torn[] = {
-    "1 0 8:1 / / rw - ext4 /dev/root rw\n2 1 0:5 / /dev rw - tmp",
-    "1 0 8:1 / / rw - ext4 /dev/root rw\n1 0 8:1 / / rw - ext4 /dev/root rw\n",
-    "1 0 8:1 / / rw - ext4 /dev/root rw\n2 1 0:5 / /dev rw\n",
-    "1 0 8:1 / / rw - ext4 /dev/root rw\nx 1 0:5 / /dev rw - a b c\n",
-    "1 0 8:1 / / rw - ext4 /dev/root rw\n\n",
-    "1 0 8:1 / / rw - ext4 /dev/root rw\n2 1 8 / /dev rw - a b c\n"};
+      "1 0 8:1 / / rw - ext4 /dev/root rw\n2 1 0:5 / /dev rw - tmp",
+      "1 0 8:1 / / rw - ext4 /dev/root rw\n1 0 8:1 / / rw - ext4 /dev/root "
+      "rw\n",
+      "1 0 8:1 / / rw - ext4 /dev/root rw\n2 1 0:5 / /dev rw\n",
+      "1 0 8:1 / / rw - ext4 /dev/root rw\nx 1 0:5 / /dev rw - a b c\n",
+      "1 0 8:1 / / rw - ext4 /dev/root rw\n\n",
+      "1 0 8:1 / / rw - ext4 /dev/root rw\n2 1 8 / /dev rw - a b c\n"};
   for (size_t i = 0; i < sizeof torn / sizeof torn[0]; i++) {
     struct sl_mounts m;
     struct sl_error e;

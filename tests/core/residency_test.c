@@ -55,7 +55,9 @@ static void check_drop(int fd, const char *source) {
 }
 
 static bool has_cachestat(void) {
-  struct { uint64_t a, b; } range = {0, 0};
+  struct {
+    uint64_t a, b;
+  } range = {0, 0};
   uint64_t out[5];
   return syscall(CACHESTAT, 0, &range, out, 0u) == 0 || errno != ENOSYS;
 }
@@ -63,10 +65,10 @@ static bool has_cachestat(void) {
 /* A kernel that answers cachestat with `code`, for the calling process. */
 static bool refuse_cachestat(int code) {
   struct sock_filter filter[] = {
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CACHESTAT, 0, 1),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)code),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CACHESTAT, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)code),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   struct sock_fprog program = {4, filter};
 
@@ -152,9 +154,10 @@ static void mapped_pages_stay(void) {
   struct sl_residency r;
   int fd = make_file(FILE_BYTES);
 
-  volatile unsigned char *map = mmap(NULL, FILE_BYTES, PROT_READ, MAP_SHARED,
-                                     fd, 0);
-  for (size_t i = 0; i < FILE_BYTES; i += 4096) (void)map[i];
+  volatile unsigned char *map =
+      mmap(NULL, FILE_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+  for (size_t i = 0; i < FILE_BYTES; i += 4096)
+    (void)map[i];
   CHECK_EQ(sl_residency_drop(fd, path, NULL), 0);
   sl_residency_read(fd, 0, 0, &r);
   CHECK_EQ(r.resident_bytes, FILE_BYTES);

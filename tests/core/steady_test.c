@@ -8,14 +8,13 @@ static struct sl_steady judge(const uint64_t *bytes, unsigned count,
                               unsigned percent) {
   struct sl_series_point points[16] = {{0}};
   struct sl_steady steady = {0};
-  for (unsigned i = 0; i < count; i++) points[i].bytes = bytes[i];
+  for (unsigned i = 0; i < count; i++)
+    points[i].bytes = bytes[i];
   sl_steady_judge(points, count, percent, &steady);
   return steady;
 }
 
-static bool near(double a, double b) {
-  return fabs(a - b) < 1e-9;
-}
+static bool near(double a, double b) { return fabs(a - b) < 1e-9; }
 
 static void flat_and_rising(void) {
   struct sl_steady s = judge((uint64_t[]){100, 100, 100, 100, 100}, 5, 1);

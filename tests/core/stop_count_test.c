@@ -21,10 +21,9 @@ static int count(const struct event *events, unsigned n) {
   return stop.count;
 }
 
-#define COUNT(...)                                      \
-  count((const struct event[]){__VA_ARGS__},            \
-        sizeof((const struct event[]){__VA_ARGS__}) /   \
-            sizeof(struct event))
+#define COUNT(...)                           \
+  count((const struct event[]){__VA_ARGS__}, \
+        sizeof((const struct event[]){__VA_ARGS__}) / sizeof(struct event))
 
 static void one_press_is_one_request(void) {
   CHECK_EQ(COUNT({0, SIGINT, SL_STOP_DIRECT}), 1);
@@ -32,20 +31,19 @@ static void one_press_is_one_request(void) {
    * the second one late because the machine is busy */
   CHECK_EQ(COUNT({0, SIGINT, SL_STOP_DIRECT}, {400, SIGINT, SL_STOP_RELAYED}),
            1);
-  CHECK_EQ(COUNT({0, SIGINT, SL_STOP_RELAYED}, {1, SIGINT, SL_STOP_DIRECT}),
-           1);
+  CHECK_EQ(COUNT({0, SIGINT, SL_STOP_RELAYED}, {1, SIGINT, SL_STOP_DIRECT}), 1);
 }
 
 static void timeout_signals_a_process_and_its_group(void) {
   CHECK_EQ(COUNT({0, SIGTERM, SL_STOP_RELAYED}, {1, SIGTERM, SL_STOP_DIRECT},
-                 {2, SIGTERM, SL_STOP_RELAYED}), 1);
+                 {2, SIGTERM, SL_STOP_RELAYED}),
+           1);
 }
 
 static void hang_up_is_not_a_second_request(void) {
   CHECK_EQ(COUNT({0, SIGHUP, SL_STOP_DIRECT}, {300, SIGHUP, SL_STOP_DIRECT}),
            1);
-  CHECK_EQ(COUNT({0, SIGTERM, SL_STOP_DIRECT}, {1, SIGHUP, SL_STOP_DIRECT}),
-           1);
+  CHECK_EQ(COUNT({0, SIGTERM, SL_STOP_DIRECT}, {1, SIGHUP, SL_STOP_DIRECT}), 1);
 }
 
 static void two_presses_are_two_requests(void) {
@@ -54,8 +52,8 @@ static void two_presses_are_two_requests(void) {
   CHECK_EQ(COUNT({0, SIGINT, SL_STOP_DIRECT}, {1, SIGINT, SL_STOP_RELAYED},
                  {120, SIGINT, SL_STOP_DIRECT}, {121, SIGINT, SL_STOP_RELAYED}),
            2);
-  CHECK_EQ(COUNT({0, SIGTERM, SL_STOP_RELAYED},
-                 {300, SIGTERM, SL_STOP_RELAYED}), 2);
+  CHECK_EQ(
+      COUNT({0, SIGTERM, SL_STOP_RELAYED}, {300, SIGTERM, SL_STOP_RELAYED}), 2);
   CHECK_EQ(COUNT({0, SIGHUP, SL_STOP_DIRECT}, {2000, SIGHUP, SL_STOP_DIRECT}),
            2);
 }

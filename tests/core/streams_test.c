@@ -47,7 +47,8 @@ static void run_all(void) {
     CHECK_EQ(pthread_create(&parts[i].thread, NULL, run_part, &parts[i]), 0);
     if (i % 2) usleep(20000); /* nobody begins before the last one is here */
   }
-  for (unsigned i = 0; i < STREAMS; i++) pthread_join(parts[i].thread, NULL);
+  for (unsigned i = 0; i < STREAMS; i++)
+    pthread_join(parts[i].thread, NULL);
 }
 
 static void clean(struct sl_streams *streams) {
@@ -74,15 +75,14 @@ static void they_start_together(void) {
   for (unsigned i = 0; i < STREAMS; i++) {
     CHECK_EQ(parts[i].code, 0);
     CHECK_STR(sl_end_name(parts[i].result->end), "complete");
-    CHECK_EQ(shares[i].end_ns - shares[i].start_ns,
-             parts[i].result->total_ns);
+    CHECK_EQ(shares[i].end_ns - shares[i].start_ns, parts[i].result->total_ns);
     CHECK(shares[i].start_ns <= window.start_ns);
     CHECK(shares[i].end_ns >= window.end_ns);
     CHECK(shares[i].bytes <= parts[i].result->write.bytes);
     /* Both counters are read beside a thread that goes on: at either end of
        the window they may be one operation apart. */
-    int64_t apart = (int64_t)shares[i].bytes -
-                    (int64_t)shares[i].operations * 4096;
+    int64_t apart =
+        (int64_t)shares[i].bytes - (int64_t)shares[i].operations * 4096;
     CHECK(apart >= -2 * 4096 && apart <= 2 * 4096);
     if (shares[i].start_ns < first) first = shares[i].start_ns;
   }
@@ -130,7 +130,8 @@ static void short_ones_have_an_honest_window(void) {
   for (int round = 0; round < 20; round++) {
     struct sl_streams *streams = sl_streams_new(STREAMS, false);
     prepare(streams);
-    for (unsigned i = 0; i < STREAMS; i++) parts[i].spec.range_bytes = 4096;
+    for (unsigned i = 0; i < STREAMS; i++)
+      parts[i].spec.range_bytes = 4096;
     run_all();
     struct sl_window window;
     struct sl_window_share shares[STREAMS];

@@ -112,8 +112,9 @@ static void killed_host_is_reported(void) {
   struct program p = start(host_waits);
   kill(p.host, SIGKILL);
   CHECK_EQ(finish(&p, text, sizeof text), 128 + SIGKILL);
-  CHECK_STR(text, "storlua: the host died (SIGKILL); 1 process group "
-                  "ended\n");
+  CHECK_STR(text,
+            "storlua: the host died (SIGKILL); 1 process group "
+            "ended\n");
   CHECK(ends_within(p.group, 2000));
 }
 

@@ -26,8 +26,9 @@ static void a_missing_file_is_created_only_if_told(void) {
   CHECK_EQ(open_as((struct sl_target_spec){.write = true}), -ENOENT);
   CHECK_STR(rig_error.path, rig_file);
   CHECK(access(rig_file, F_OK) != 0);
-  CHECK_EQ(open_as((struct sl_target_spec){.write = true, .create = true,
-                                           .size_bytes = 5000000000}), 0);
+  CHECK_EQ(open_as((struct sl_target_spec){
+               .write = true, .create = true, .size_bytes = 5000000000}),
+           0);
   CHECK_EQ(target.size_bytes, 5000000000);
   CHECK(!target.is_block && !target.is_direct && target.offset_align == 1);
   close_it();
@@ -36,17 +37,19 @@ static void a_missing_file_is_created_only_if_told(void) {
   CHECK_EQ(st.st_size, 5000000000);
   CHECK_EQ(st.st_blocks, 0);
   /* growing only, until told to truncate */
-  CHECK_EQ(open_as((struct sl_target_spec){.write = true, .create = true,
-                                           .size_bytes = 10}), 0);
+  CHECK_EQ(open_as((struct sl_target_spec){
+               .write = true, .create = true, .size_bytes = 10}),
+           0);
   CHECK_EQ(target.size_bytes, 5000000000);
   close_it();
-  CHECK_EQ(open_as((struct sl_target_spec){.write = true, .create = true,
-                                           .truncate = true,
-                                           .size_bytes = 10}), 0);
+  CHECK_EQ(
+      open_as((struct sl_target_spec){
+          .write = true, .create = true, .truncate = true, .size_bytes = 10}),
+      0);
   CHECK_EQ(target.size_bytes, 10);
   close_it();
-  CHECK_EQ(open_as((struct sl_target_spec){.create = true,
-                                           .truncate = true}), 0);
+  CHECK_EQ(open_as((struct sl_target_spec){.create = true, .truncate = true}),
+           0);
   CHECK_EQ(target.size_bytes, 10); /* a reader changes nothing */
   close_it();
   rig_close();
@@ -54,8 +57,9 @@ static void a_missing_file_is_created_only_if_told(void) {
 
 static void nothing_is_created_in_dev(void) {
   const char *path = "/dev/storlua-no-such-device";
-  CHECK_EQ(open_as((struct sl_target_spec){.path = path, .write = true,
-                                           .create = true}), -ENOENT);
+  CHECK_EQ(open_as((struct sl_target_spec){
+               .path = path, .write = true, .create = true}),
+           -ENOENT);
   CHECK(strstr(rig_error.hint, "/dev") != NULL);
   CHECK(access(path, F_OK) != 0);
   rig_open("/tmp");
@@ -64,8 +68,9 @@ static void nothing_is_created_in_dev(void) {
   CHECK_EQ(symlink("/dev/../dev", link), 0);
   char through[400];
   snprintf(through, sizeof through, "%s/storlua-no-such-device", link);
-  CHECK_EQ(open_as((struct sl_target_spec){.path = through, .write = true,
-                                           .create = true}), -ENOENT);
+  CHECK_EQ(open_as((struct sl_target_spec){
+               .path = through, .write = true, .create = true}),
+           -ENOENT);
   CHECK(access(path, F_OK) != 0);
   unlink(link);
   rig_close();
@@ -91,9 +96,8 @@ static void wrong_kinds_are_refused(void) {
 
 static void direct_on_a_disk_has_an_alignment(void) {
   rig_open("."); /* the build tree lies on a disk, /tmp perhaps not */
-  int code = open_as((struct sl_target_spec){.write = true, .create = true,
-                                             .direct = true,
-                                             .size_bytes = 1 << 20});
+  int code = open_as((struct sl_target_spec){
+      .write = true, .create = true, .direct = true, .size_bytes = 1 << 20});
   if (code == 0) {
     CHECK(target.is_direct);
     CHECK(target.offset_align >= 512 && target.offset_align <= 4096);
@@ -117,8 +121,9 @@ static void direct_in_memory_is_refused(const char *type) {
     rig_close();
     SKIP("mounting needs root");
   }
-  CHECK_EQ(open_as((struct sl_target_spec){.write = true, .create = true,
-                                           .direct = true}), -EINVAL);
+  CHECK_EQ(open_as((struct sl_target_spec){
+               .write = true, .create = true, .direct = true}),
+           -EINVAL);
   CHECK(strstr(rig_error.hint, "keeps data in memory") != NULL);
   CHECK(strstr(rig_error.hint, type) != NULL);
   CHECK_EQ(open_as((struct sl_target_spec){.write = true, .create = true}), 0);
@@ -128,13 +133,9 @@ static void direct_in_memory_is_refused(const char *type) {
   rig_close();
 }
 
-static void tmpfs_has_no_direct(void) {
-  direct_in_memory_is_refused("tmpfs");
-}
+static void tmpfs_has_no_direct(void) { direct_in_memory_is_refused("tmpfs"); }
 
-static void ramfs_has_no_direct(void) {
-  direct_in_memory_is_refused("ramfs");
-}
+static void ramfs_has_no_direct(void) { direct_in_memory_is_refused("ramfs"); }
 
 static void a_read_only_file_system_is_named(void) {
   rig_open("/tmp");
@@ -159,9 +160,12 @@ static void a_block_device_tells_its_sector(void) {
     CHECK(rig_loop(1 << 20, sectors[i], device, sizeof device));
     struct sl_grant *grant = rig_grant(device);
     CHECK(grant != NULL);
-    CHECK_EQ(open_as((struct sl_target_spec){.path = device, .write = true,
-                                             .create = true, .truncate = true,
-                                             .direct = true}), 0);
+    CHECK_EQ(open_as((struct sl_target_spec){.path = device,
+                                             .write = true,
+                                             .create = true,
+                                             .truncate = true,
+                                             .direct = true}),
+             0);
     CHECK(target.is_block && target.is_direct && !target.is_ram);
     CHECK_EQ(target.size_bytes, 1 << 20);
     CHECK_EQ(target.offset_align, sectors[i]);
@@ -205,9 +209,12 @@ static void btrfs_needs_its_own_sector(void) {
   if (rig_command(command, NULL, 0)) {
     char path[300];
     snprintf(path, sizeof path, "%s/mnt/data", rig_dir);
-    CHECK_EQ(open_as((struct sl_target_spec){.path = path, .write = true,
-                                             .create = true, .direct = true,
-                                             .size_bytes = 1 << 20}), 0);
+    CHECK_EQ(open_as((struct sl_target_spec){.path = path,
+                                             .write = true,
+                                             .create = true,
+                                             .direct = true,
+                                             .size_bytes = 1 << 20}),
+             0);
     CHECK_EQ(target.offset_align, 4096);
     close_it();
     snprintf(command, sizeof command, "umount %s/mnt", rig_dir);

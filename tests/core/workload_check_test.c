@@ -99,8 +99,7 @@ static void limits(void) {
 static void legal_ranges(void) {
   struct sl_legal legal[] = {
       {.offset = 0, .length = 1024, .generation_min = 1, .generation_max = 1},
-      {.offset = 512, .length = 512, .generation_min = 1,
-       .generation_max = 1}};
+      {.offset = 512, .length = 512, .generation_min = 1, .generation_max = 1}};
   spec = rig_spec(SL_READ);
   spec.legal = legal;
   spec.legal_count = 2;

@@ -103,8 +103,7 @@ static void passes_do_not_overtake(void) {
       mixed.identity.generation = 50;
       RIG_RUN(&mixed, SL_END_COMPLETE);
       CHECK_EQ(rig_result->bad_sectors, 0);
-      CHECK_EQ(rig_result->read.operations + rig_result->write.operations,
-               400);
+      CHECK_EQ(rig_result->read.operations + rig_result->write.operations, 400);
       rig_close();
     }
   }
@@ -189,11 +188,13 @@ static void cancel_ends_it(void) {
     struct sl_job *job;
     struct sl_error e;
     CHECK_EQ(sl_loop_init(&loop, 0, &e), 0);
-    CHECK_EQ(sl_job_start(&loop, &work_class, &work, work_done, &work, &job,
-                          &e), 0);
-    while (atomic_load(&work.progress.operations) < 1) usleep(1000);
+    CHECK_EQ(
+        sl_job_start(&loop, &work_class, &work, work_done, &work, &job, &e), 0);
+    while (atomic_load(&work.progress.operations) < 1)
+      usleep(1000);
     sl_job_cancel(job);
-    while (!work.done) sl_loop_turn(&loop, 1);
+    while (!work.done)
+      sl_loop_turn(&loop, 1);
     sl_job_unref(job);
     CHECK_EQ(sl_loop_close(&loop), 0);
     CHECK_EQ(work.code, 0);
@@ -373,8 +374,8 @@ static void a_punt_is_noted(void) {
   int fd = open(rig_file, O_RDONLY | O_CLOEXEC);
   char byte;
   struct iovec vector = {&byte, 1};
-  bool waits = preadv2(fd, &vector, 1, 0, RWF_NOWAIT) < 0 &&
-               errno == EOPNOTSUPP;
+  bool waits =
+      preadv2(fd, &vector, 1, 0, RWF_NOWAIT) < 0 && errno == EOPNOTSUPP;
   close(fd);
   CHECK_EQ(noted, waits);
   rig_close();

@@ -71,22 +71,22 @@ static inline int rig_run(const struct sl_workload_spec *spec) {
 }
 
 /* Runs what must start, and must end in this way. */
-#define RIG_RUN(spec, wanted_end)                                        \
-  do {                                                                   \
-    char text_[SL_ERROR_TEXT_BYTES];                                     \
-    if (rig_run(spec) != 0)                                              \
-      printf("%s\n", sl_error_text(&rig_error, text_, sizeof text_));    \
-    CHECK_EQ(rig_error.code, 0);                                         \
-    CHECK_STR(sl_end_name(rig_result->end), sl_end_name(wanted_end));    \
+#define RIG_RUN(spec, wanted_end)                                     \
+  do {                                                                \
+    char text_[SL_ERROR_TEXT_BYTES];                                  \
+    if (rig_run(spec) != 0)                                           \
+      printf("%s\n", sl_error_text(&rig_error, text_, sizeof text_)); \
+    CHECK_EQ(rig_error.code, 0);                                      \
+    CHECK_STR(sl_end_name(rig_result->end), sl_end_name(wanted_end)); \
   } while (0)
 
 /* Refused with a hint that has this text in it. */
-#define RIG_REFUSED(spec, wanted_code, text)                             \
-  do {                                                                   \
-    CHECK_EQ(rig_run(spec), wanted_code);                                \
-    CHECK(strstr(rig_error.hint, text) != NULL);                         \
-    if (!strstr(rig_error.hint, text))                                   \
-      printf("  the hint is: %s\n", rig_error.hint);                     \
+#define RIG_REFUSED(spec, wanted_code, text)         \
+  do {                                               \
+    CHECK_EQ(rig_run(spec), wanted_code);            \
+    CHECK(strstr(rig_error.hint, text) != NULL);     \
+    if (!strstr(rig_error.hint, text))               \
+      printf("  the hint is: %s\n", rig_error.hint); \
   } while (0)
 
 /* Writes `bytes` of stamped data of one generation. */
@@ -122,13 +122,14 @@ static inline bool rig_command(const char *command, char *line, size_t size) {
   if (line && !fgets(line, (int)size, pipe)) line[0] = '\0';
   if (line) line[strcspn(line, "\n")] = '\0';
   char rest[256];
-  while (fgets(rest, sizeof rest, pipe)) continue;
+  while (fgets(rest, sizeof rest, pipe))
+    continue;
   return pclose(pipe) == 0;
 }
 
 /* A loop device of `bytes` on a fresh sparse file beside rig_file. */
-static inline bool rig_loop(uint64_t bytes, unsigned sector_bytes,
-                            char *device, size_t size) {
+static inline bool rig_loop(uint64_t bytes, unsigned sector_bytes, char *device,
+                            size_t size) {
   char command[700], backing[300];
   snprintf(backing, sizeof backing, "%s/backing", rig_dir);
   int fd = open(backing, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -151,8 +152,8 @@ static inline struct sl_grant *rig_grant(const char *device) {
     free(here);
   }
   const char *consent = unit;
-  struct sl_gate_request request = {.path = device, .consents = &consent,
-                                    .consent_count = 1};
+  struct sl_gate_request request = {
+      .path = device, .consents = &consent, .consent_count = 1};
   if (answer) sl_gate_open(&request, answer, &grant, &rig_error);
   free(answer);
   return grant;

@@ -60,7 +60,8 @@ static void virtual_time_is_declared(void) {
   CHECK_EQ(r->series[0].operations, 1999); /* the 2000th ends in the next */
   CHECK_EQ(r->series[1].operations, 2000);
   uint64_t sum = 0;
-  for (unsigned i = 0; i < r->series_count; i++) sum += r->series[i].bytes;
+  for (unsigned i = 0; i < r->series_count; i++)
+    sum += r->series[i].bytes;
   CHECK_EQ(sum, r->read.bytes);
   spec.rate_bytes_s = 4096 * 10; /* ten a second instead of a thousand */
   CHECK_EQ(run_virtual(&spec), 0);
@@ -189,12 +190,14 @@ static void run_and_cancel(struct work *work) {
   CHECK_EQ(sl_loop_init(&loop, 0, &e), 0);
   CHECK_EQ(sl_job_start(&loop, &work_class, work, work_done, work, &job, &e),
            0);
-  while (atomic_load(&work->progress.operations) < 1) usleep(1000);
+  while (atomic_load(&work->progress.operations) < 1)
+    usleep(1000);
   struct sl_job_stuck stuck;
   sl_job_stuck(job, &stuck);
   CHECK(atomic_load(&work->progress.started_ns) > 0);
   sl_job_cancel(job);
-  while (!work->done) sl_loop_turn(&loop, 1);
+  while (!work->done)
+    sl_loop_turn(&loop, 1);
   sl_job_unref(job);
   CHECK_EQ(sl_loop_close(&loop), 0);
   CHECK_EQ(work->code, 0);

@@ -67,9 +67,11 @@ static void sizes_have_their_shares_and_places(void) {
   CHECK_EQ(small + large, 100000);
   CHECK(small > 59000 && small < 61000);
   unsigned never = 0;
-  for (int i = 0; i < 1600; i++) never += seen[i] == 0;
+  for (int i = 0; i < 1600; i++)
+    never += seen[i] == 0;
   CHECK_EQ(never, 0);
-  for (int i = 0; i < 16; i++) CHECK(places[i] > 3400 && places[i] < 4100);
+  for (int i = 0; i < 16; i++)
+    CHECK(places[i] > 3400 && places[i] < 4100);
 }
 
 /* Each pass touches each of the large records once. */
@@ -87,7 +89,8 @@ static void a_mix_keeps_the_order_of_records(void) {
       seen[step.offset / (64 * KIB)]++;
       sl_step_advance(&run);
     }
-    for (int i = 0; i < 50; i++) CHECK_EQ(seen[i], 1);
+    for (int i = 0; i < 50; i++)
+      CHECK_EQ(seen[i], 1);
   }
 }
 
@@ -101,7 +104,8 @@ static void a_visit_is_a_pure_function(void) {
   struct sl_workload_spec from = spec;
   from.first_visit = 777;
   CHECK_EQ(plan(&later, &from), 0);
-  for (int v = 0; v < 777; v++) sl_step_advance(&run);
+  for (int v = 0; v < 777; v++)
+    sl_step_advance(&run);
   for (int v = 0; v < 5000; v++) {
     struct sl_step a, b;
     sl_step_plan(&run, &a);
@@ -141,8 +145,8 @@ static void stamps_of_a_mix_verify(void) {
   write.limit_records = 200; /* four passes */
   RIG_RUN(&write, SL_END_COMPLETE);
   CHECK_EQ(rig_result->generation_last, 5);
-  struct sl_legal legal = {.offset = 0, .length = 4 * MIB,
-                           .generation_min = 1, .generation_max = 5};
+  struct sl_legal legal = {
+      .offset = 0, .length = 4 * MIB, .generation_min = 1, .generation_max = 5};
   struct sl_workload_spec read = mix_spec(SL_READ);
   read.verify = true;
   read.legal = &legal;

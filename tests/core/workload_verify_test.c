@@ -24,8 +24,7 @@ static void planted(const void *data, enum sl_damage wanted) {
     CHECK_EQ(r->bad_count, 1);
     if (r->bad_count != 1) continue;
     CHECK_EQ(r->bad[0].offset, BAD_AT);
-    CHECK_STR(sl_damage_name(r->bad[0].verdict.damage),
-              sl_damage_name(wanted));
+    CHECK_STR(sl_damage_name(r->bad[0].verdict.damage), sl_damage_name(wanted));
     CHECK(memcmp(r->bad[0].found, data, SL_SECTOR_BYTES) == 0);
     struct sl_stamp right = rig_stamp(BAD_AT, 4);
     CHECK_EQ(sl_stamp_compare(r->bad[0].wanted, 1, &right), 1);
@@ -102,8 +101,8 @@ static void many_bad_sectors_are_counted_and_the_first_kept(void) {
   struct sl_workload_progress progress;
   memset(&progress, 0, sizeof progress);
   sl_workload_result_release(rig_result);
-  CHECK_EQ(sl_workload_run(&spec, NULL, NULL, &progress, rig_result,
-                           &rig_error), 0);
+  CHECK_EQ(
+      sl_workload_run(&spec, NULL, NULL, &progress, rig_result, &rig_error), 0);
   CHECK_EQ(rig_result->bad_sectors, 20);
   CHECK_EQ(rig_result->damage[SL_DAMAGE_ZERO], 20);
   CHECK_EQ(atomic_load(&progress.bad_sectors), 20);
@@ -132,11 +131,14 @@ static void legal_ranges_split_records(void) {
   spec.limit_records = 25;
   RIG_RUN(&spec, SL_END_COMPLETE);
 
-  struct sl_legal legal[] = {
-      {.offset = 10 * 512, .length = 10 * 512, .generation_min = 1,
-       .generation_max = 1},
-      {.offset = 20 * 512, .length = 40 * 512, .generation_min = 1,
-       .generation_max = 2}};
+  struct sl_legal legal[] = {{.offset = 10 * 512,
+                              .length = 10 * 512,
+                              .generation_min = 1,
+                              .generation_max = 1},
+                             {.offset = 20 * 512,
+                              .length = 40 * 512,
+                              .generation_min = 1,
+                              .generation_max = 2}};
   struct sl_workload_spec read = rig_spec(SL_READ);
   read.verify = true;
   read.record_bytes = 16 * KIB; /* 32 sectors */
@@ -167,8 +169,10 @@ static void zeros_are_legal_where_nothing_was_written(void) {
   spec.order = SL_ORDER_RANDOM;
   spec.limit_records = 20;
   RIG_RUN(&spec, SL_END_COMPLETE);
-  struct sl_legal legal = {.length = FILE_BYTES, .generation_min = 1,
-                           .generation_max = 1, .zero_ok = true};
+  struct sl_legal legal = {.length = FILE_BYTES,
+                           .generation_min = 1,
+                           .generation_max = 1,
+                           .zero_ok = true};
   struct sl_workload_spec read = rig_spec(SL_READ);
   read.verify = true;
   read.legal = &legal;
@@ -222,8 +226,8 @@ static void the_part_of_a_sector_at_the_end(void) {
   RIG_RUN(&spec, SL_END_COMPLETE);
   CHECK_EQ(rig_result->verified_sectors, 16);
   CHECK_EQ(rig_result->bad_sectors, 0);
-  struct sl_legal legal = {.length = 8192, .generation_min = 2,
-                           .generation_max = 4};
+  struct sl_legal legal = {
+      .length = 8192, .generation_min = 2, .generation_max = 4};
   spec.legal = &legal;
   spec.legal_count = 1;
   RIG_RUN(&spec, SL_END_COMPLETE);

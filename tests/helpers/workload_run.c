@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs one workload as a job, as the host does but without it, so that its instructions, system calls
- * and bytes can be counted from outside:
+/* Runs one workload as a job, as the host does but without it, so that its
+ * instructions, system calls and bytes can be counted from outside:
  *
  *   workload_run ENGINE PATH read|write|mixed ORDER RECORD RANGE OPERATIONS
  *                [stamp] [verify] [direct] [depth=N]
@@ -14,9 +14,7 @@
 #include "core/io/workload.h"
 #include "core/run/job.h"
 
-static uint64_t number(const char *text) {
-  return strtoull(text, NULL, 0);
-}
+static uint64_t number(const char *text) { return strtoull(text, NULL, 0); }
 
 static enum sl_order_kind order(const char *name) {
   if (strcmp(name, "random") == 0) return SL_ORDER_RANDOM;
@@ -81,7 +79,8 @@ int main(int argc, char **argv) {
       sl_job_start(&loop, &work_class, &work, work_done, &work, &job,
                    &work.error) != 0)
     return 1;
-  while (!work.done) sl_loop_turn(&loop, 1);
+  while (!work.done)
+    sl_loop_turn(&loop, 1);
   sl_job_unref(job);
   sl_loop_close(&loop);
   if (work.code != 0) {

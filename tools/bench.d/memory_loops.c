@@ -70,9 +70,9 @@ static const struct {
   const char *name;
   void (*run)(void);
   unsigned times;
-} loops[] = {{"copy", copy, 2},     {"scale", scale, 2},
-             {"add", add, 3},       {"triad", triad, 3},
-             {"sum", sum, 1},       {"store", store, 1},
+} loops[] = {{"copy", copy, 2},        {"scale", scale, 2},
+             {"add", add, 3},          {"triad", triad, 3},
+             {"sum", sum, 1},          {"store", store, 1},
              {"memcpy", libc_copy, 2}, {"memset", libc_set, 1}};
 
 int main(int argc, char **argv) {
