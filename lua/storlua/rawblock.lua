@@ -179,7 +179,7 @@ function rawblock.run(t, opt)
   end
   local plan = {
     path = path, size_bytes = size_of(target, opt), record_bytes = opt.record,
-    random_bytes = opt.random_record, runtime_seconds = opt.runtime, direct = opt.direct == "yes",
+    random_bytes = opt.random_record, runtime_seconds = opt.runtime, direct = opt.direct == "on",
     seed = t.seed,
   }
   local self = { target = target, plan = plan }
