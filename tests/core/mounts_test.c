@@ -97,8 +97,8 @@ static void unordered_and_partial(void) {
 static void torn_tables_are_refused(void) {
   static const char *const torn[] = {
       "1 0 8:1 / / rw - ext4 /dev/root rw\n2 1 0:5 / /dev rw - tmp",
-      "1 0 8:1 / / rw - ext4 /dev/root rw\n1 0 8:1 / / rw - ext4 /dev/root "
-      "rw\n",
+      ("1 0 8:1 / / rw - ext4 /dev/root rw\n"
+       "1 0 8:1 / / rw - ext4 /dev/root rw\n"),
       "1 0 8:1 / / rw - ext4 /dev/root rw\n2 1 0:5 / /dev rw\n",
       "1 0 8:1 / / rw - ext4 /dev/root rw\nx 1 0:5 / /dev rw - a b c\n",
       "1 0 8:1 / / rw - ext4 /dev/root rw\n\n",
