@@ -5,6 +5,8 @@ file(GLOB_RECURSE library_files CONFIGURE_DEPENDS
   RELATIVE ${CMAKE_SOURCE_DIR} lua/storlua/*.lua lua/storlua.lua)
 file(GLOB_RECURSE script_files CONFIGURE_DEPENDS
   RELATIVE ${CMAKE_SOURCE_DIR} scripts/*.lua)
+# Examples are for reading, and run by path.
+list(FILTER script_files EXCLUDE REGEX "^scripts/examples/")
 set(embedded "${CMAKE_BINARY_DIR}/embedded")
 file(MAKE_DIRECTORY ${embedded})
 

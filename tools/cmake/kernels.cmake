@@ -38,3 +38,9 @@ storlua_kernel(core/io/stamp_scalar.c -fno-tree-vectorize
 set_source_files_properties(core/io/workload_loop.c
   core/io/workload_queue.c PROPERTIES
   COMPILE_OPTIONS -fno-tree-slp-vectorize)
+
+# What never runs per operation is small rather than fast in a board's file.
+if(STORLUA_STATIC)
+  file(GLOB calm_sources core/device/*.c core/run/*.c)
+  set_source_files_properties(${calm_sources} PROPERTIES COMPILE_OPTIONS -Os)
+endif()
