@@ -6,7 +6,7 @@
  * 1 ns to 2^47 ns (39 hours).  Values below 128 are exact; above, a bucket is
  * 1/128 of its power of two wide, so a percentile interpolated in its bucket
  * is within 0.4 %.  Count, sum, minimum and maximum are exact.
- * (Layout after Tene's HdrHistogram idea; limits.md 6 has the error table.)
+ * (Layout after the idea of Tene's HdrHistogram.)
  *
  * One writer.  A reader on another thread merges a copy taken while the
  * writer is quiet; the counters themselves are not atomic. */

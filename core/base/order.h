@@ -10,8 +10,8 @@
  *
  * - sequential: i            - backward: records-1-i
  * - random: a permutation from three rounds of odd multiply and xor-shift on
- *   the next power of two, with cycle walking (limits.md 3.2: successive
- *   pairs are indistinguishable from random at every size tried)
+ *   the next power of two, with cycle walking (a test holds it
+ *   to the spread of successive pairs and neighbours of a random one)
  * - strided: 0, s, 2s, …, then 1, 1+s, …, so the tail is reached too */
 
 #include <stdint.h>
