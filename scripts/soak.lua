@@ -3,8 +3,8 @@
 --- Write, flush, read back and verify one file until the time is up, while the
 --- kernel log, the temperatures and the device's own counters are watched.
 
+local clock = require("storlua.clock")
 local limits = require("storlua.memory.limits")
-local loop = require("storlua.core.loop")
 local memory_test = require("storlua.memory.test")
 local soak = require("storlua.soak")
 local soak_plan = require("storlua.soak_plan")
@@ -135,10 +135,10 @@ what the last completed flush promised.]],
     end
     local is_first = true
     for _, round in t:rounds { seconds = seconds, count = opt.rounds, pause = opt.pause } do
-      local begin_ns, begin_bytes = loop.now_ns(), t:written_bytes()
+      local begin_ns, begin_bytes = clock.now_ns(), t:written_bytes()
       soak_round(t, plans, round)
       if is_first and not rehearsal then
-        soak_plan.estimate(t, opt, loop.now_ns() - begin_ns, t:written_bytes() - begin_bytes,
+        soak_plan.estimate(t, opt, clock.now_ns() - begin_ns, t:written_bytes() - begin_bytes,
           seconds)
       end
       is_first = false

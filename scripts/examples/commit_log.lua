@@ -5,7 +5,7 @@
 --- goes on when a flush that began after its write is done.
 
 local histogram = require("storlua.histogram")
-local loop = require("storlua.core.loop")
+local clock = require("storlua.clock")
 local ring = require("storlua.ring")
 local storlua = require("storlua")
 local task = require("storlua.task")
@@ -63,7 +63,7 @@ return storlua.procedure {
   cases = { "log.verified", "log.grouped" },
   run = function(t, opt)
     local _ <close> = t:scratch_file(opt.file)
-    local latency, began_ns, next_record = histogram.new(), loop.monotonic_ns(), 0
+    local latency, began_ns, next_record = histogram.new(), clock.monotonic_ns(), 0
     local flushes, total_ns
     do
       local r <close> = ring.open { path = opt.file, record_bytes = RECORD, slots = opt.clients,
@@ -78,15 +78,15 @@ return storlua.procedure {
             local offset = next_record * RECORD
             next_record = next_record + 1
             r:fill(slot, offset)
-            local start_ns = loop.monotonic_ns()
+            local start_ns = clock.monotonic_ns()
             r:write(slot, offset)
             committer:commit()
-            latency:add(loop.monotonic_ns() - start_ns)
+            latency:add(clock.monotonic_ns() - start_ns)
           end
         end)
       end
       clients:join()
-      total_ns = loop.monotonic_ns() - began_ns
+      total_ns = clock.monotonic_ns() - began_ns
       flushes = committer.flushes
     end
     local bad = verify(opt.file, opt.records)

@@ -6,7 +6,7 @@
 --- latency of an operation begins when the trace wanted it.
 
 local histogram = require("storlua.histogram")
-local loop = require("storlua.core.loop")
+local clock = require("storlua.clock")
 local ring = require("storlua.ring")
 local storlua = require("storlua")
 local task = require("storlua.task")
@@ -65,7 +65,7 @@ return storlua.procedure {
     local r <close> = ring.open { path = opt.file, record_bytes = record_bytes, write = true,
       slots = opt.slots }
     local latency, next_entry, short, late = histogram.new(), 1, 0, 0
-    local start_ns, late_ns = loop.now_ns(), opt.late * 1e9 // 1 | 0
+    local start_ns, late_ns = clock.now_ns(), opt.late * 1e9 // 1 | 0
     local scope <close> = task.scope()
     for slot = 1, opt.slots do
       scope:spawn("player " .. slot, function()
@@ -73,11 +73,11 @@ return storlua.procedure {
           local entry = list[next_entry]
           next_entry = next_entry + 1
           local due_ns = start_ns + entry.at_ns
-          local wait_ns = due_ns - loop.now_ns()
+          local wait_ns = due_ns - clock.now_ns()
           if wait_ns > 0 then task.sleep(wait_ns / 1e9) end
-          if loop.now_ns() - due_ns > late_ns then late = late + 1 end
+          if clock.now_ns() - due_ns > late_ns then late = late + 1 end
           if not perform(r, slot, entry) then short = short + 1 end
-          latency:add(loop.now_ns() - due_ns)
+          latency:add(clock.now_ns() - due_ns)
         end
       end)
     end
