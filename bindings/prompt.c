@@ -5,7 +5,7 @@
 #include "bindings/error.h"
 #include "core/run/terminal.h"
 
-#define MODE "storlua.prompt.mode"
+#define MODE "storlua.cli.prompt.mode"
 
 struct l_mode {
   struct termios saved;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The spec as a Lua table.  lua/storlua/workload_spec.lua fills it in with
+/* The spec as a Lua table.  lua/storlua/workload/spec.lua fills it in with
  * base units; what is missing here is zero. */
 #include <string.h>
 

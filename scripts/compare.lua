@@ -4,8 +4,8 @@
 --- cases became faster or slower beyond noise.
 
 local compare = require("storlua.compare")
-local compare_run = require("storlua.compare_run")
-local compare_table = require("storlua.compare_table")
+local compare_run = require("storlua.compare.run")
+local compare_table = require("storlua.compare.table")
 local event = require("storlua.event")
 local storlua = require("storlua")
 

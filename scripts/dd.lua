@@ -3,7 +3,7 @@
 --- One sequential write or read with dd's own command line:
 --- storlua dd.lua if=/dev/zero of=FILE bs=1M count=500 conv=fsync
 
-local arguments = require("storlua.dd_arguments")
+local arguments = require("storlua.dd.arguments")
 local dd = require("storlua.dd")
 local storlua = require("storlua")
 

@@ -5,9 +5,9 @@
 
 local block_list = require("storlua.block_list")
 local block_record = require("storlua.block_record")
-local device_details = require("storlua.device_details")
-local device_table = require("storlua.device_table")
-local device_watch = require("storlua.device_watch")
+local device_details = require("storlua.device.details")
+local device_table = require("storlua.device.table")
+local device_watch = require("storlua.device.watch")
 local errors = require("storlua.errors")
 local event = require("storlua.event")
 local storlua = require("storlua")

@@ -3,7 +3,7 @@
 --- Jobs of fio, by its own command lines and job files:
 --- storlua fio.lua --name=x --filename=FILE --rw=randread --bs=4k --size=1G
 
-local arguments = require("storlua.fio_arguments")
+local arguments = require("storlua.fio.arguments")
 local fio = require("storlua.fio")
 local storlua = require("storlua")
 

@@ -3,9 +3,9 @@
 --- The tests of iozone over file and record sizes, with iozone's own command
 --- line: storlua iozone.lua -e -I -az -n 16m -g 2g -q 16m -f FILE -Rb OUT
 
-local arguments = require("storlua.iozone_arguments")
+local arguments = require("storlua.iozone.arguments")
 local iozone = require("storlua.iozone")
-local outputs = require("storlua.iozone_outputs")
+local outputs = require("storlua.iozone.outputs")
 local storlua = require("storlua")
 
 return storlua.procedure {

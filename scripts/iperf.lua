@@ -3,7 +3,7 @@
 --- Network throughput by the real iperf3, with its own command line:
 --- storlua iperf.lua -c 192.168.0.2 -i 5 -t 60
 
-local arguments = require("storlua.iperf_arguments")
+local arguments = require("storlua.iperf.arguments")
 local iperf = require("storlua.iperf")
 local storlua = require("storlua")
 

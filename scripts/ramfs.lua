@@ -5,7 +5,7 @@
 
 local bandwidth = require("storlua.memory.bandwidth")
 local iozone = require("storlua.iozone")
-local iozone_arguments = require("storlua.iozone_arguments")
+local iozone_arguments = require("storlua.iozone.arguments")
 local limits = require("storlua.memory.limits")
 local quantity = require("storlua.quantity")
 local ramfs = require("storlua.ramfs")

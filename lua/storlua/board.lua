@@ -2,8 +2,8 @@
 --- Boards: descriptions of a model, found by name or recognised by the device
 --- tree. See docs/boards.md.
 
-local board_limits = require("storlua.board_limits")
-local board_shape = require("storlua.board_shape")
+local board_limits = require("storlua.board.limits")
+local board_shape = require("storlua.board.shape")
 local errors = require("storlua.errors")
 local fs = require("storlua.fs")
 local nearest = require("storlua.nearest")
@@ -124,7 +124,7 @@ function board.select(wanted, script_dir)
   if boards[wanted] then return boards[wanted]() end
   local names = sorted_names(boards)
   local near = nearest.hint(wanted, names)
-  usage("--board: no board %s%s", require("storlua.option_types").quote(wanted),
+  usage("--board: no board %s%s", require("storlua.cli.option_types").quote(wanted),
     near ~= "" and near or "; there are " .. table.concat(names, ", "))
 end
 
@@ -184,7 +184,7 @@ end
 ---@return string|nil role
 ---@return table|nil description
 function Board:role_of(found)
-  return require("storlua.board_match").role_of(self, found)
+  return require("storlua.board.match").role_of(self, found)
 end
 
 return board

@@ -33,7 +33,7 @@ local function run_script(argv, index, host_opt, host_given)
   local result = chunk(table.unpack(arguments))
   local procedure = package.loaded["storlua.procedure"]
   if procedure and procedure.is(result) then
-    return require("storlua.procedure_command").main(result, found, {
+    return require("storlua.cli.procedure").main(result, found, {
       argv = argv, arguments = arguments, host_opt = host_opt, host_given = host_given,
     })
   end
@@ -55,19 +55,19 @@ local function print_version()
 end
 
 local function split_host(argv)
-  local command_line = require("storlua.command_line")
-  local run_options = require("storlua.run_options")
+  local command_line = require("storlua.cli.command_line")
+  local run_options = require("storlua.cli.run_options")
   local first = command_line.skip_options(run_options.host, argv,
     "; options of the script follow its name")
   local head = table.move(argv, 1, first - 1, 1, {})
   local given = command_line.parse(run_options.host, head)
-  local opt = require("storlua.options").complete(run_options.host, given)
+  local opt = require("storlua.cli.options").complete(run_options.host, given)
   return first, opt, given
 end
 
 local COMMANDS = {
-  list = function(...) return require("storlua.catalog").main(...) end,
-  report = function(...) return require("storlua.report_command").main(...) end,
+  list = function(...) return require("storlua.cli.catalog").main(...) end,
+  report = function(...) return require("storlua.cli.report").main(...) end,
 }
 
 --- Runs the command line; called in the root task.
@@ -79,12 +79,12 @@ function cli.main(argv)
   if argv[1] and argv[1]:find("^%-.") then
     first, opt, given = split_host(argv)
     if opt.help then
-      io.stdout:write(require("storlua.help").host())
+      io.stdout:write(require("storlua.cli.help").host())
       return 0
     end
     if opt.version then return print_version() end
     if opt.execute then return run_code(argv, opt.execute, first) end
-    if opt.interactive then return exit_code(require("storlua.prompt").run()) end
+    if opt.interactive then return exit_code(require("storlua.cli.prompt").run()) end
   end
   local word = argv[first]
   if not word then

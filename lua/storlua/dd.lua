@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- One line of dd as a workload: what it measures, said plainly.
 
-local dd_lines = require("storlua.dd_lines")
+local dd_lines = require("storlua.dd.lines")
 local format = require("storlua.report.format")
 local fs = require("storlua.fs")
 local own_file = require("storlua.own_file")
@@ -45,7 +45,7 @@ end
 
 --- What is under test, checked before anything is made.
 ---@async
----@param opt table of storlua.dd_arguments
+---@param opt table of storlua.dd.arguments
 ---@return string path
 function dd.check(opt)
   local path = opt.path
@@ -170,7 +170,7 @@ end
 --- Runs the line.
 ---@async
 ---@param t storlua.Run
----@param opt table of storlua.dd_arguments
+---@param opt table of storlua.dd.arguments
 function dd.run(t, opt)
   local it = target_of.look(opt.path)
   local spec = opt.writes and write_spec(opt, it) or read_spec(opt, it)

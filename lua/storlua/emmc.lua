@@ -2,11 +2,11 @@
 --- The eMMC procedures of a board vendor's manual: a matrix of iozone in loops
 --- until the time is up, with its options, log and file names.
 
-local arguments = require("storlua.iozone_arguments")
+local arguments = require("storlua.iozone.arguments")
 local device = require("storlua.device")
 local fs = require("storlua.fs")
 local iozone = require("storlua.iozone")
-local loop_files = require("storlua.emmc_files")
+local loop_files = require("storlua.emmc.files")
 local quantity = require("storlua.quantity")
 local storlua = require("storlua")
 local task = require("storlua.task")

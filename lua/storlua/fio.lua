@@ -2,7 +2,7 @@
 --- Runs jobs of fio: targets are checked and laid out first, then one group of
 --- jobs after the other, those of a group at once.
 
-local fio_job = require("storlua.fio_job")
+local fio_job = require("storlua.fio.job")
 local format = require("storlua.report.format")
 local fs = require("storlua.fs")
 local gate = require("storlua.gate")
@@ -10,7 +10,7 @@ local own_file = require("storlua.own_file")
 local target_of = require("storlua.target")
 local task = require("storlua.task")
 local watch = require("storlua.watch")
-local words = require("storlua.fio_words")
+local words = require("storlua.fio.words")
 
 local fio = {}
 
@@ -44,7 +44,7 @@ end
 --- What is under test, for the conditions; everything that can be refused is
 --- refused here.
 ---@async
----@param opt table of storlua.fio_arguments
+---@param opt table of storlua.fio.arguments
 ---@return string path
 function fio.check(opt)
   for _, job in ipairs(opt.jobs) do
@@ -209,7 +209,7 @@ end
 --- Runs all jobs.
 ---@async
 ---@param t storlua.Run
----@param opt table of storlua.fio_arguments
+---@param opt table of storlua.fio.arguments
 function fio.run(t, opt)
   if opt.parse_only then t:skip("--parse-only: %d jobs are understood", #opt.jobs) end
   local targets = open_targets(t, opt)

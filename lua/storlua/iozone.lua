@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
 --- A matrix of file size × record size × test as data: each cell is a workload.
---- matrix:run(t) measures the cells one after another; see storlua.iozone_run.
+--- matrix:run(t) measures the cells one after another; see storlua.iozone.run.
 
 local errors = require("storlua.errors")
-local grid = require("storlua.iozone_grid")
+local grid = require("storlua.iozone.grid")
 local quantity = require("storlua.quantity")
-local tests = require("storlua.iozone_tests")
+local tests = require("storlua.iozone.tests")
 
 local iozone = {}
 
@@ -222,13 +222,13 @@ end
 ---@return boolean
 function Matrix:writes() return self.bytes_written > 0 end
 
---- Runs the cells; see storlua.iozone_run.
+--- Runs the cells; see storlua.iozone.run.
 ---@async
 ---@param t storlua.Run
 ---@param options? table round, on_row
 ---@return storlua.IozoneResults
 function Matrix:run(t, options)
-  return require("storlua.iozone_run").run(t, self, options or {})
+  return require("storlua.iozone.run").run(t, self, options or {})
 end
 
 return iozone

@@ -5,7 +5,7 @@
 local errors = require("storlua.errors")
 local format = require("storlua.report.format")
 local fs = require("storlua.fs")
-local iperf_json = require("storlua.iperf_json")
+local iperf_json = require("storlua.iperf.json")
 local loop = require("storlua.core.loop")
 local process = require("storlua.process")
 local storlua = require("storlua")
@@ -201,7 +201,7 @@ end
 --- Runs the tests.
 ---@async
 ---@param t storlua.Run
----@param opt table of storlua.iperf_arguments
+---@param opt table of storlua.iperf.arguments
 function iperf.run(t, opt)
   local features = look(opt)
   for run = 1, opt.runs do

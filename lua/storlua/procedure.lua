@@ -3,8 +3,8 @@
 --- script is loaded, before anything runs; see docs/procedure.md.
 
 local errors = require("storlua.errors")
-local options = require("storlua.options")
-local run_options = require("storlua.run_options")
+local options = require("storlua.cli.options")
+local run_options = require("storlua.cli.run_options")
 local script = require("storlua.script")
 local shape = require("storlua.shape")
 

@@ -5,7 +5,7 @@
 
 local errors = require("storlua.errors")
 local scheduler = require("storlua.scheduler")
-local spec_of = require("storlua.process_spec")
+local spec_of = require("storlua.process.spec")
 local stream = require("storlua.stream")
 local task = require("storlua.task")
 local core = require("storlua.core.child")

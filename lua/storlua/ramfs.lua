@@ -5,7 +5,7 @@
 --- folder and perhaps a device; ramfs.clean() finds those.
 
 local core = require("storlua.core.ram_mount")
-local disk = require("storlua.ramfs_disk")
+local disk = require("storlua.ramfs.disk")
 local errors = require("storlua.errors")
 local fs = require("storlua.fs")
 local job = require("storlua.job")

@@ -8,7 +8,7 @@ local errors = require("storlua.errors")
 local job = require("storlua.job")
 local quantity = require("storlua.quantity")
 local scheduler = require("storlua.scheduler")
-local spec = require("storlua.workload_spec")
+local spec = require("storlua.workload.spec")
 
 local ring = {}
 

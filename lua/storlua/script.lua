@@ -72,7 +72,7 @@ local function not_found(name)
   local names = bundled_names()
   local wanted = name:find("%.lua$") and name or name .. ".lua"
   errors.raise("USAGE", "no script %s here, in the script folders or bundled%s",
-    require("storlua.option_types").quote(name), nearest.hint(wanted, names))
+    require("storlua.cli.option_types").quote(name), nearest.hint(wanted, names))
 end
 
 --- Finds a script and reads it; raises a usage error when there is none.

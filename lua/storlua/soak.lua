@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- What every soak shares: passes over one file whose every sector says when
 --- it was written, and a ledger of what the medium has promised, which
---- storlua.soak_resume checks after a crash.
+--- storlua.soak.resume checks after a crash.
 ---
 --- A pass that writes is announced (`writing`) before it starts and confirmed
 --- (`flushed`) after its flush returned; both are on disk before the next step.

@@ -5,7 +5,7 @@
 local core = require("storlua.core.streams")
 local errors = require("storlua.errors")
 local fs = require("storlua.fs")
-local parts = require("storlua.streams_result")
+local parts = require("storlua.streams.result")
 
 local streams = {}
 

@@ -3,7 +3,7 @@
 --- board, or a file. Nothing is changed here before open().
 
 local block_list = require("storlua.block_list")
-local board_shape = require("storlua.board_shape")
+local board_shape = require("storlua.board.shape")
 local cache = require("storlua.cache")
 local conditions = require("storlua.conditions")
 local device = require("storlua.device")

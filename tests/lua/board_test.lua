@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 local lu = require("luaunit")
 local board = require("storlua.board")
-local board_watch = require("storlua.board_watch")
+local board_watch = require("storlua.board.watch")
 local device = require("storlua.device")
 local fs = require("storlua.fs")
 

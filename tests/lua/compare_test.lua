@@ -2,8 +2,8 @@
 --- Comparisons of runs whose values are known.
 
 local compare = require("storlua.compare")
-local compare_run = require("storlua.compare_run")
-local compare_table = require("storlua.compare_table")
+local compare_run = require("storlua.compare.run")
+local compare_table = require("storlua.compare.table")
 local disk = require("disk")
 local errors = require("storlua.errors")
 local event = require("storlua.event")

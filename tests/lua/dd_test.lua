@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- dd's command line and its closing lines, beside those of dd itself.
 
-local arguments = require("storlua.dd_arguments")
-local dd_lines = require("storlua.dd_lines")
+local arguments = require("storlua.dd.arguments")
+local dd_lines = require("storlua.dd.lines")
 local errors = require("storlua.errors")
 local lu = require("luaunit")
 local process = require("storlua.process")

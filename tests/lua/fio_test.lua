@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
 --- fio's command lines and job files: what is taken, and what is named.
 
-local arguments = require("storlua.fio_arguments")
+local arguments = require("storlua.fio.arguments")
 local disk = require("disk")
 local errors = require("storlua.errors")
-local fio_job = require("storlua.fio_job")
+local fio_job = require("storlua.fio.job")
 local lu = require("luaunit")
 
 local suite = {}

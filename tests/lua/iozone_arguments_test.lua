@@ -3,7 +3,7 @@
 --- where iozone misreads them, or refused with the reason.
 
 local lu = require("luaunit")
-local arguments = require("storlua.iozone_arguments")
+local arguments = require("storlua.iozone.arguments")
 local iozone = require("storlua.iozone")
 
 local suite = {}

@@ -5,10 +5,10 @@
 local lu = require("luaunit")
 local event = require("storlua.event")
 local fs = require("storlua.fs")
-local grid = require("storlua.iozone_grid")
+local grid = require("storlua.iozone.grid")
 local iozone = require("storlua.iozone")
-local legal = require("storlua.iozone_legal")
-local tests = require("storlua.iozone_tests")
+local legal = require("storlua.iozone.legal")
+local tests = require("storlua.iozone.tests")
 local workload = require("storlua.workload")
 
 local suite = {}

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 --- iperf3's command line, and what it prints when all is not well.
 
-local arguments = require("storlua.iperf_arguments")
+local arguments = require("storlua.iperf.arguments")
 local errors = require("storlua.errors")
-local iperf_json = require("storlua.iperf_json")
+local iperf_json = require("storlua.iperf.json")
 local lu = require("luaunit")
 
 local suite = {}

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 local lu = require("luaunit")
-local command_line = require("storlua.command_line")
+local command_line = require("storlua.cli.command_line")
 local fs = require("storlua.fs")
 local nearest = require("storlua.nearest")
-local options = require("storlua.options")
+local options = require("storlua.cli.options")
 
 local tests = {}
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 local lu = require("luaunit")
-local help = require("storlua.help")
+local help = require("storlua.cli.help")
 local procedure = require("storlua.procedure")
 local storlua = require("storlua")
 

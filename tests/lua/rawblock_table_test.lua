@@ -3,8 +3,8 @@
 
 local histogram = require("storlua.histogram")
 local lu = require("luaunit")
-local rawblock_table = require("storlua.rawblock_table")
-local results_of = require("storlua.rawblock_results")
+local rawblock_table = require("storlua.rawblock.table")
+local results_of = require("storlua.rawblock.results")
 
 local suite = {}
 

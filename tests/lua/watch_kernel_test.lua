@@ -164,7 +164,7 @@ function test.test_a_log_that_is_not_readable_is_said()
 end
 
 function test.test_patterns_of_a_board_are_checked()
-  local shape = require("storlua.board_shape")
+  local shape = require("storlua.board.shape")
   for text, why in pairs { ["a["] = "']' is missing", ["%"] = "ends with", ["(x"] = "')' is",
                            ["x)"] = "'(' is", ["%b("] = "%b lacks", ["%fx"] = "%f lacks",
                            ["[^]"] = "']' is missing", ["%1"] = "no capture" } do

@@ -2,8 +2,8 @@
 --- fio's text for people, at the end of a run or later; live with our own
 --- progress before and the verdict after it.
 
-local fio_results = require("storlua.fio_results")
-local fio_text = require("storlua.fio_text")
+local fio_results = require("storlua.fio.results")
+local fio_text = require("storlua.fio.text")
 local live = require("storlua.report.live")
 
 local report = {}

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- fio's JSON document, and nothing else on stdout.
 
-local fio_json = require("storlua.fio_json")
-local fio_results = require("storlua.fio_results")
+local fio_json = require("storlua.fio.json")
+local fio_results = require("storlua.fio.results")
 
 local report = {}
 

@@ -2,12 +2,12 @@
 --- The table of a matrix, row by row, live or later. Live it also shows where
 --- the run is, and the verdict at the end.
 
-local iozone_streams = require("storlua.iozone_streams")
-local iozone_table = require("storlua.iozone_table")
+local iozone_streams = require("storlua.iozone.streams")
+local iozone_table = require("storlua.iozone.table")
 local live = require("storlua.report.live")
 local reader = require("storlua.report.reader")
-local results_of = require("storlua.iozone_results")
-local tests = require("storlua.iozone_tests")
+local results_of = require("storlua.iozone.results")
+local tests = require("storlua.iozone.tests")
 
 local report = {}
 

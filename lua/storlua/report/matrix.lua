@@ -2,8 +2,8 @@
 --- The matrices of a run: one for each test, file sizes down, record sizes
 --- across.
 
-local iozone_table = require("storlua.iozone_table")
-local results_of = require("storlua.iozone_results")
+local iozone_table = require("storlua.iozone.table")
+local results_of = require("storlua.iozone.results")
 
 local report = {}
 
@@ -18,7 +18,7 @@ function report.new(write)
         write("This run holds no matrix of iozone.\n")
         return
       end
-      local lines = results.plan.throughput and require("storlua.iozone_streams").matrix(results)
+      local lines = results.plan.throughput and require("storlua.iozone.streams").matrix(results)
         or iozone_table.matrices(results)
       for _, line in ipairs(lines) do write(line .. "\n") end
       write("\n" .. table.concat(iozone_table.legend(results), "\n") .. "\n")

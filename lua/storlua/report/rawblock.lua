@@ -3,8 +3,8 @@
 --- before and the verdict after them.
 
 local live = require("storlua.report.live")
-local rawblock_table = require("storlua.rawblock_table")
-local results_of = require("storlua.rawblock_results")
+local rawblock_table = require("storlua.rawblock.table")
+local results_of = require("storlua.rawblock.results")
 
 local report = {}
 

@@ -2,8 +2,8 @@
 --- A workbook (.xlsx) of the matrix of a run.
 
 local fs = require("storlua.fs")
-local iozone_workbook = require("storlua.iozone_workbook")
-local results_of = require("storlua.iozone_results")
+local iozone_workbook = require("storlua.iozone.workbook")
+local results_of = require("storlua.iozone.results")
 local errors = require("storlua.errors")
 local workbook = require("storlua.workbook")
 

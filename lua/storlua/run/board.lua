@@ -2,7 +2,7 @@
 --- The limits of the board in a run: each measure they count for is a sample,
 --- and the first one of a metric makes its threshold.
 
-local board_watch = require("storlua.board_watch")
+local board_watch = require("storlua.board.watch")
 local threshold = require("storlua.threshold")
 
 local run_board = {}

@@ -1,0 +1,225 @@
+-- SPDX-License-Identifier: MIT
+--- Jobs of fio, checked against each other, and as workloads.
+
+local random = require("storlua.fio.random")
+local words = require("storlua.fio.words")
+local workload = require("storlua.workload")
+local workload_spec = require("storlua.workload.spec")
+
+local fio_job = {}
+
+local QUEUED = { io_uring = true, libaio = true, posixaio = true }
+local NO_VERIFY = { ["0"] = true, none = true, null = true }
+
+local function has(list, wanted)
+  for _, value in ipairs(list) do
+    if value == wanted then return true end
+  end
+  return false
+end
+
+-- Fields of a spec that this build may lack.
+local function needs(job, option, field)
+  if has(workload_spec.names(), field) then return end
+  words.usage("job %s: %s is not in this build", job.name, option)
+end
+
+local function choose_path(job, clone)
+  local file = job.path
+  if job.engine == "null" then return nil end
+  if file and file:find(":") then
+    words.usage("job %s: filename=%s: one file or device for a job", job.name, file)
+  end
+  -- fio's own names for files that have none
+  file = file or ("%s.%d.0"):format(job.name:gsub("/", "_"), clone - 1)
+  if job.directory and not file:find("^/") then file = job.directory .. "/" .. file end
+  return file
+end
+
+local function check_verify(job)
+  if not job.verify or NO_VERIFY[job.verify] then
+    job.verify = nil
+    return
+  end
+  if job.verify:find("^pattern") then
+    words.usage("job %s: verify=%s: stamps are verified, patterns are not", job.name, job.verify)
+  end
+  if job.operation ~= "write" then
+    words.usage("job %s: verify= is for jobs that write: what they wrote is read back", job.name)
+  end
+  if job.engine == "null" then words.usage("job %s: the null engine keeps no data", job.name) end
+  if job.block_bytes % 512 ~= 0 then
+    words.usage("job %s: verify= needs blocks of 512 bytes or multiples of that", job.name)
+  end
+end
+
+local function check_engine(job)
+  job.engine = job.engine or "psync"
+  local engines = workload.engines()
+  if not has(engines, job.engine) then
+    words.usage("job %s: ioengine=%s is not in this build: it has %s", job.name, job.engine,
+      table.concat(engines, ", "))
+  end
+  job.iodepth = job.iodepth or 1
+  if job.iodepth > 1 and not QUEUED[job.engine] then
+    job.capped = ("iodepth=%d: %s does one operation at a time, as in fio"):format(job.iodepth,
+      job.engine)
+    job.iodepth = 1
+  end
+end
+
+local function check(job, opt)
+  job.operation, job.order = table.unpack(job.mode or { "read", "sequential" })
+  job.block_bytes = job.block_bytes or 4096
+  if job.buffered ~= nil then job.direct = not job.buffered end
+  check_engine(job)
+  check_verify(job)
+  random.check(job)
+  if job.time_based and not job.runtime then
+    words.usage("job %s: time_based needs runtime=", job.name)
+  end
+  if opt.readonly and job.operation ~= "read" then
+    words.usage("--readonly: job %s writes (rw=%s)", job.name,
+      job.operation == "mixed" and "rw" or job.operation)
+  end
+  if (job.mix_read or 0) > 100 or (job.mix_write or 0) > 100 then
+    words.usage("job %s: a mix is a share of 100", job.name)
+  end
+  if job.rate_iops then needs(job, "rate_iops", "rate_operations_s") end
+  if job.max_latency then needs(job, "max_latency", "limit_latency_seconds") end
+  if job.rate and job.rate_iops then
+    words.usage("job %s: rate and rate_iops exclude each other", job.name)
+  end
+  if not job.percentiles then
+    job.percentiles = { 1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99 }
+  end
+end
+
+local function case_id(name, taken)
+  local id = name:gsub("[^%w_-]", "_"):sub(1, 60)
+  local unique, n = id, 1
+  while taken[unique] do
+    n = n + 1
+    unique = ("%s_%d"):format(id, n)
+  end
+  taken[unique] = true
+  return unique
+end
+
+--- Checks all jobs, makes the clones of numjobs= and the groups of stonewall.
+---@param opt table of storlua.fio.arguments
+function fio_job.check_all(opt)
+  local all, taken, group = {}, {}, 0
+  for i, job in ipairs(opt.jobs) do
+    check(job, opt)
+    if job.stonewall and i > 1 then group = group + 1 end
+    local id = case_id(job.name, taken)
+    local count = job.numjobs or 1
+    for clone = 1, count do
+      local one = {}
+      for key, value in pairs(job) do one[key] = value end
+      one.case_id = count > 1 and ("%s.%d"):format(id, clone) or id
+      one.group, one.clone, one.path = group, clone, choose_path(job, clone)
+      all[#all + 1] = one
+    end
+  end
+  if #all > 64 then words.usage("%d jobs are too many: 64 at most", #all) end
+  opt.jobs = all
+end
+
+local function share(value, whole, block_bytes)
+  if type(value) ~= "table" then return value end
+  local bytes = math.floor(whole * value.percent / 100)
+  return bytes - bytes % block_bytes
+end
+
+--- Offset and size of a job on a target that is so large now (0: not there).
+--- Raises usage errors.
+---@param job table
+---@param has_bytes integer
+---@param is_device boolean
+---@return integer offset
+---@return integer size_bytes
+function fio_job.extent(job, has_bytes, is_device)
+  local whole = math.max(has_bytes, job.filesize or 0)
+  if whole == 0 and (type(job.size) ~= "number" or type(job.offset) == "table") then
+    words.usage("job %s: %s is not there: size= says how large it is to be", job.name,
+      job.path or "the file")
+  end
+  local offset = share(job.offset, whole, job.block_bytes) or 0
+  local size = share(job.size, whole, job.block_bytes) or whole - offset
+  if is_device and offset + size > whole then
+    words.usage("job %s: offset and size reach to %d and %s has %d bytes", job.name, offset + size,
+      job.path, whole)
+  end
+  if size < job.block_bytes then
+    words.usage("job %s: size %d is less than one block of %d", job.name, size, job.block_bytes)
+  end
+  return offset, size
+end
+
+--- The workload of a job.
+---@param job table
+---@param offset integer
+---@param size integer
+---@param is_device boolean
+---@param seed integer
+---@return table spec
+function fio_job.spec(job, offset, size, is_device, seed)
+  local writes, reads = job.operation ~= "read", job.operation ~= "write"
+  local bytes = share(job.io_size, size, job.block_bytes) or size * (job.loops or 1)
+  local syncs = writes and (job.fsync or 0) > 0
+  local spec = {
+    path = job.path, engine = job.engine, operation = job.operation, order = job.order,
+    record_bytes = job.block_bytes, range_offset = offset, range_bytes = size,
+    direct = job.direct and job.engine ~= "null", seed = job.randseed or seed,
+    queue_depth = job.iodepth, interval_seconds = 0.5,
+    open_sync = writes and job.sync or "none",
+    flush = syncs and "every" or writes and job.end_fsync and "end" or "none",
+    flush_every = syncs and job.fsync or nil,
+    limit_seconds = job.runtime, limit_records = job.number_ios,
+    limit_bytes = not job.time_based and bytes or nil, ramp_seconds = job.ramp,
+    rate_bytes_s = job.rate, rate_operations_s = job.rate_iops,
+    limit_latency_seconds = job.max_latency, continue_on_error = job.continue_on_error,
+    size_mix = job.size_mix,
+    stamp = writes and (job.least_bytes or job.block_bytes) % 512 == 0 and offset % 512 == 0
+      and job.engine ~= "null" and not job.distribution or nil,
+    cold = reads and not writes and not job.direct and job.invalidate ~= false
+      and job.engine ~= "null" and "drop" or nil,
+    read_percent = job.operation == "mixed"
+      and (job.mix_read or 100 - (job.mix_write or 50)) or nil,
+  }
+  for field, value in pairs(job.distribution or {}) do spec[field] = value end
+  if writes and not is_device and job.engine ~= "null" then spec.size_bytes = offset + size end
+  return spec
+end
+
+--- The workload that reads back what a job has written, and compares it.
+---@param spec table of the job, complete
+---@param result table
+---@return table|nil spec nil when nothing was written
+function fio_job.verify_spec(spec, result)
+  local records = (spec.range_bytes + spec.record_bytes - 1) // spec.record_bytes
+  local written = result.visits
+  if written == 0 then return nil end
+  local back = {
+    path = spec.path, operation = "read", order = spec.order, seed = spec.seed,
+    record_bytes = spec.record_bytes, range_offset = spec.range_offset,
+    range_bytes = spec.range_bytes, direct = spec.direct, verify = true,
+    generation = spec.generation, cold = not spec.direct and "drop" or nil,
+  }
+  if written <= records then
+    -- The same order finds what was written, and nothing else.
+    back.limit_records = written
+    return back
+  end
+  local last = result.generation_last
+  back.generation = last
+  if written % records ~= 0 then
+    back.legal = { { offset = spec.range_offset, length = spec.range_bytes,
+                     generation_min = last - 1, generation_max = last } }
+  end
+  return back
+end
+
+return fio_job

@@ -1,0 +1,120 @@
+-- SPDX-License-Identifier: MIT
+--- fio's random_distribution= and bssplit=, as fields of a workload.
+
+local words = require("storlua.fio.words")
+
+local random = {}
+
+local function number(name, text, value, least, most)
+  local found = value and value:find("^%d*%.?%d+$") and tonumber(value)
+  if not found or found < least or found > most then
+    words.usage("%s=%s: '%s' is no number from %g to %g", name, text, value or "", least, most)
+  end
+  return found
+end
+
+local function whole(name, text, value)
+  local found = math.tointeger(number(name, text, value, 0, 100))
+  return found or words.usage("%s=%s: '%s' is no whole percent", name, text, value)
+end
+
+local function parts_of(text)
+  local parts = {}
+  for part in (text .. ":"):gmatch("([^:]*):") do parts[#parts + 1] = part end
+  return parts
+end
+
+local function total(name, text, list, key)
+  local sum = 0
+  for _, one in ipairs(list) do sum = sum + one[key] end
+  if sum ~= 100 then words.usage("%s=%s: the percents are %d, not 100", name, text, sum) end
+end
+
+local function zones(name, text, parts)
+  local list = {}
+  for i = 2, #parts do
+    local visits, range = parts[i]:match("^(%d+)/(%d+)$")
+    if not visits then words.usage("%s=%s: zones are ACCESS/SIZE in percent", name, text) end
+    list[#list + 1] = { visit_percent = whole(name, text, visits),
+                        range_percent = whole(name, text, range) }
+  end
+  total(name, text, list, "visit_percent")
+  total(name, text, list, "range_percent")
+  return { distribution = "zoned", zones = list }
+end
+
+--- The fields of "random", "zipf:1.2", "normal:10" or "zoned:60/10:40/90".
+---@param name string of the option
+---@param text string
+---@return table|nil fields of a workload
+function random.distribution(name, text)
+  local parts = parts_of(text)
+  local kind, value = parts[1], parts[2]
+  if kind == "random" and #parts == 1 then return nil end
+  if kind == "zipf" and #parts <= 2 then
+    local theta = value and number(name, text, value, 0.001, 10)
+    return { distribution = "zipf", zipf_theta = theta or 1.1 } -- fio's default
+  elseif kind == "normal" and #parts == 2 then
+    return { distribution = "normal", normal_percent = math.max(whole(name, text, value), 1) }
+  elseif kind == "zoned" and #parts > 1 then
+    return zones(name, text, parts)
+  end
+  words.usage("%s=%s: random, zipf:THETA, normal:PERCENT and zoned:ACCESS/SIZE:… are offered",
+    name, text)
+end
+
+--- The sizes of "4k/60:64k/40". A share that is left out is what the others
+--- leave.
+---@param name string
+---@param text string
+---@return table size_mix of a workload
+function random.sizes(name, text)
+  local mix, sum, open = {}, 0, {}
+  for i, part in ipairs(parts_of(text)) do
+    local size, percent = part:match("^(%w+)/?(%d*)$")
+    if not size then words.usage("%s=%s: sizes are SIZE/PERCENT, joined by colons", name, text) end
+    mix[i] = { record_bytes = words.block(name, size) }
+    if percent == "" then
+      open[#open + 1] = mix[i]
+    else
+      mix[i].percent = whole(name, text, percent)
+      sum = sum + mix[i].percent
+    end
+  end
+  for i, one in ipairs(open) do
+    local left = math.max(100 - sum, 0)
+    one.percent = left // #open + (i <= left % #open and 1 or 0)
+  end
+  total(name, text, mix, "percent")
+  if #mix > 8 then words.usage("%s=%s: 8 sizes at most", name, text) end
+  return mix
+end
+
+--- Checks them against the rest of a job, and gives it its largest block.
+---@param job table
+function random.check(job)
+  local draws = job.distribution and job.distribution.distribution
+  if not draws and not job.size_mix then return end
+  local option = draws and "random_distribution" or "bssplit"
+  if job.order ~= "random" then
+    words.usage("job %s: %s= needs a random rw=", job.name, option)
+  end
+  if job.verify then
+    words.usage("job %s: verify= and %s= exclude each other: which write was the last one, "
+      .. "nobody knows", job.name, option)
+  end
+  if not job.size_mix then return end
+  job.block_bytes, job.least_bytes = 0, math.maxinteger
+  for _, one in ipairs(job.size_mix) do
+    job.block_bytes = math.max(job.block_bytes, one.record_bytes)
+    job.least_bytes = math.min(job.least_bytes, one.record_bytes)
+  end
+  for _, one in ipairs(job.size_mix) do
+    if job.block_bytes % one.record_bytes ~= 0 then
+      words.usage("job %s: bssplit=: %d does not divide the largest size, %d", job.name,
+        one.record_bytes, job.block_bytes)
+    end
+  end
+end
+
+return random

@@ -1,0 +1,195 @@
+-- SPDX-License-Identifier: MIT
+--- From the options of a soak to a plan for each of its files: where, how large,
+--- past the page cache or not. Everything that cannot be is refused here, before
+--- a byte is written.
+
+local fs = require("storlua.fs")
+local quantity = require("storlua.quantity")
+local room_in = require("storlua.room")
+local soak = require("storlua.soak")
+local soak_resume = require("storlua.soak.resume")
+local storlua = require("storlua")
+local workload = require("storlua.workload")
+
+local soak_plan = {}
+
+local SIZE_MAX_BYTES = 256 << 20
+local SIZE_UNIT_BYTES = 4096 -- direct I/O moves whole blocks, of any disk these
+local UNIT_SECONDS = { time = 1, seconds = 1, minutes = 60, hours = 3600 }
+
+--- How long the run is to last. Also of a resumed one: what was begun with
+--- minutes goes on with minutes.
+---@param opt table
+---@return number
+function soak_plan.seconds(opt)
+  local total
+  for name, seconds in pairs(UNIT_SECONDS) do
+    if opt[name] and total then
+      storlua.usage("more than one of --hours, --minutes, --seconds and --time")
+    end
+    total = opt[name] and opt[name] * seconds or total
+  end
+  return total or 48 * 3600
+end
+
+-- Where the test files go: as named, else the board's scratch space for the
+-- role, else the working directory.
+local function directories(t, opt)
+  if opt.dir and opt.dir[1] then return opt.dir end
+  local role = opt.role and t.board and t.board.roles and t.board.roles[opt.role]
+  if opt.role and not role then
+    storlua.usage("the board has no role " .. opt.role .. "; name a directory with --dir")
+  end
+  return { role and role.scratch or "." }
+end
+
+-- As asked for, else as before the cut, else from what is free; always with
+-- room for it.
+local function choose_size(t, opt, dir, plan, files)
+  local existing = fs.try_stat(plan.path)
+  local room = room_in.directory(dir)
+  plan.in_memory = room.in_memory
+  local room_bytes = room.bytes + (existing and existing.allocated_bytes or 0)
+  local size_bytes = opt.size or t.resume and soak_resume.earlier_size(t.resume, plan.path)
+  if not size_bytes then
+    -- several files may lie on one file system
+    local share = room_bytes // (2 * files)
+    size_bytes = math.min(SIZE_MAX_BYTES, share - share % plan.record_bytes)
+  elseif size_bytes > room_bytes then
+    storlua.usage(("%s has room for %s (%s) and the test file needs %s; use --size"):format(
+      dir, quantity.size_text(room_bytes), room.limit, quantity.size_text(size_bytes)))
+  end
+  return size_bytes - size_bytes % SIZE_UNIT_BYTES
+end
+
+local function check_directory(dir)
+  local stat, err = fs.try_stat(dir)
+  if not stat then storlua.usage(err.message) end
+  if not stat.is_directory then storlua.usage(dir .. " is not a directory; name one with --dir") end
+  if fs.space(dir).is_read_only then storlua.usage(dir .. ": read-only file system") end
+  if not fs.is_writable(dir) then storlua.usage(dir .. ": permission denied to write here") end
+end
+
+local function check_sizes(plan)
+  local record_bytes = math.max(plan.record_bytes, plan.random_bytes)
+  if plan.size_bytes < record_bytes then
+    storlua.usage(("the size of the test file, %s, is smaller than one record (%s); see --size, "
+      .. "--record and --random-record"):format(quantity.size_text(plan.size_bytes),
+      quantity.size_text(record_bytes)))
+  end
+  if plan.write_limit_bytes and plan.write_limit_bytes < plan.size_bytes then
+    storlua.usage(("--write-limit allows not even one pass over a file of %s"):format(
+      quantity.size_text(plan.size_bytes)))
+  end
+end
+
+-- Whole records of the random passes, at least one.
+local function part_of(plan, percent)
+  local bytes = plan.size_bytes * percent // 100
+  return math.max(plan.random_bytes, bytes - bytes % plan.random_bytes)
+end
+
+local function plan_of(t, opt, dir, index, files)
+  local plan = soak.plan {
+    path = dir .. "/storlua.soak", target_id = index, engine = opt.engine, seed = t.seed,
+    prefix = files > 1 and (dir:gsub("[^%w]+", "_"):gsub("^_+", "")) .. "." or "",
+    size_bytes = opt.size or SIZE_MAX_BYTES, record_bytes = opt.record,
+    random_bytes = opt.random_record, read_percent = opt.reads, rate_bytes_s = opt.rate,
+    write_limit_bytes = opt.write_limit, rests = opt.pause > 0,
+  }
+  if opt.engine ~= "null" then
+    check_directory(dir)
+    plan.size_bytes = choose_size(t, opt, dir, plan, files)
+  end
+  check_sizes(plan)
+  plan.part_bytes = part_of(plan, opt.rewrite)
+  return plan
+end
+
+--- The plans of all files of a run.
+---@async
+---@param t storlua.Run
+---@param opt table
+---@return storlua.SoakPlan[]
+function soak_plan.make(t, opt)
+  if opt.rewrite < 1 or opt.rewrite > 100 or opt.reads > 95 then
+    storlua.usage("--rewrite is 1 to 100 per cent, --reads 0 to 95")
+  end
+  local dirs, plans = directories(t, opt), {}
+  for i, dir in ipairs(dirs) do plans[i] = plan_of(t, opt, dir, i, #dirs) end
+  return plans
+end
+
+--- O_DIRECT where the file system has it; "auto" asks with one small transfer
+--- on the test file itself, because not every file system tells. What an earlier
+--- part promised is only read.
+---@async
+---@param opt table
+---@param path string
+---@return boolean
+function soak_plan.choose_direct(opt, path)
+  if opt.direct ~= "auto" then return opt.direct == "on" end
+  local stat = fs.try_stat(path)
+  local has_data = stat and stat.size_bytes >= 4096
+  local probe, err = workload.try_run {
+    path = path, operation = has_data and "read" or "write", record_bytes = "4k",
+    size_bytes = not has_data and "4k" or nil, limit_records = 1, direct = true,
+  }
+  if not probe and err.code ~= "EINVAL" then error(err, 0) end
+  return probe ~= nil
+end
+
+local function rated_bytes(t, opt)
+  local role = opt.role and t.board and t.board.roles[opt.role]
+  return role and role.rated_write
+end
+
+--- Bytes that a round writes to all files.
+---@param plans storlua.SoakPlan[]
+---@return integer
+function soak_plan.round_bytes(plans)
+  local bytes = 0
+  for _, plan in ipairs(plans) do bytes = bytes + plan.size_bytes + plan.part_bytes end
+  return bytes
+end
+
+--- Says what will be done, before it is done.
+---@param t storlua.Run
+---@param opt table
+---@param plans storlua.SoakPlan[]
+---@param seconds number
+function soak_plan.say(t, opt, plans, seconds)
+  for _, plan in ipairs(plans) do
+    t:note(plan.prefix .. "plan", ("%s for %s: each round writes %s, rewrites %s of it in random "
+      .. "order and verifies all, %s"):format(plan.path, quantity.duration_text(seconds),
+      quantity.size_text(plan.size_bytes), quantity.size_text(plan.part_bytes),
+      plan.direct and "past the page cache" or plan.in_memory and "all of it in memory"
+        or "with the page cache dropped before it reads"))
+  end
+  local round_bytes, rated = soak_plan.round_bytes(plans), rated_bytes(t, opt)
+  local total = opt.rounds and opt.rounds * round_bytes
+  total = math.min(total or math.maxinteger, opt.write_limit or math.maxinteger)
+  t:note("plan.writes", ("%s%s%s"):format(quantity.size_text(round_bytes) .. " a round",
+    total < math.maxinteger and ", at most " .. quantity.size_text(total) .. " in all"
+      or "; how much in all is said after the first round",
+    rated and (", %.2g %% a round of what its maker rates it for"):format(
+      100 * round_bytes / rated) or ""))
+end
+
+--- Says, from the first round, how much the whole run will write.
+---@param t storlua.Run
+---@param opt table
+---@param round_ns integer how long the round took
+---@param round_bytes integer what it wrote
+---@param seconds number of the run
+function soak_plan.estimate(t, opt, round_ns, round_bytes, seconds)
+  local rounds = math.max(1, seconds * 1e9 / (round_ns + opt.pause * 1e9))
+  if opt.rounds then rounds = math.min(rounds, opt.rounds) end
+  local total = math.floor(math.min(rounds * round_bytes, opt.write_limit or math.huge))
+  local rated = rated_bytes(t, opt)
+  t:note("plan.estimate", ("at this speed the run writes about %s in all%s"):format(
+    quantity.size_text(total), rated
+      and (", %.2g %% of what its maker rates it for"):format(100 * total / rated) or ""))
+end
+
+return soak_plan
