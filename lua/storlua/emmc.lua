@@ -88,11 +88,19 @@ local function matrix_of(kind, opt, dir, round)
 end
 
 local function note_limits(t, dir)
-  local found = device.try_of_path(dir)
-  local role = found and t.board and t.board:role_of(found)
-  if not role or not t.board:limits_for(role)[1] then
-    t:note("speed_limits", "none are known for this device: speeds are not judged (--board NAME)")
+  local found, board = device.try_of_path(dir), t.board
+  local role = found and board:role_of(found)
+  if role and board:limits_for(role)[1] then return end
+  local why
+  if board.name == "generic" then
+    why = "no board is named (--board NAME)"
+  elseif role then
+    why = ("board %s sets none for its role %s"):format(board.name, role)
+  else
+    why = ("board %s does not know the device of %s (storlua devices.lua shows what it is)"):format(
+      board.name, dir)
   end
+  t:note("speed_limits", "speeds are not judged: " .. why)
 end
 
 local function one_loop(t, kind, opt, dir, round, files)

@@ -67,6 +67,24 @@ function suite.test_speed_limits_of_a_board()
   lu.assertEquals(code, 1, text)
 end
 
+-- Why speeds are not judged: the hint is about what is missing.
+function suite.test_without_limits_the_reason_is_said()
+  local place <close> = disk.file_system("ext4")
+  local folder <close> = fs.temp_dir()
+  local name = place.device:match("[^/]+$")
+  fs.write_atomic(folder.path .. "/kit.lua",
+    ([[return { name = "kit", roles = { usb = { host = %q } } }]]):format(name))
+  for board, text in pairs { generic = "no board is named (--board NAME)",
+    evb_x5 = "board evb_x5 does not know the device of " .. place.path .. "/o (storlua devices.lua",
+    [folder.path .. "/kit.lua"] = "board kit sets none for its role usb" } do
+    local result = run(folder.path, "emmc_performance.lua", { "-d", "0", "-o", place.path .. "/o",
+      "--loops", "1", "--largest", "16k" }, board)
+    lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+    lu.assertStrContains(result.stdout, "speeds are not judged: " .. text)
+    fs.remove_tree(folder.path .. "/run")
+  end
+end
+
 function suite.test_a_loop_that_fails()
   local fault <close> = disk.fault()
   local folder <close> = fs.temp_dir()
