@@ -137,10 +137,23 @@ function test.test_no_place_for_the_results_is_a_usage_error()
   end
 end
 
-function test.test_os_exit_still_gets_a_verdict()
-  expect("passed", 0, 't:check("a", true) os.exit(0)')
-  local v = expect("failed", 1, 't:check("a", true) os.exit(9)')
-  lu.assertStrContains(v.reasons[1], "os.exit(9)")
+-- A run that leaves before its run function has returned is incomplete, with
+-- any code; one that caught os.exit and went on has called it all the same.
+function test.test_os_exit_does_not_pass_a_run()
+  for body, text in pairs {
+    ["os.exit(0)"] = "incomplete: the script called os.exit(0)",
+    ["os.exit(true)"] = "incomplete: the script called os.exit(0)",
+    ["os.exit(9)"] = "incomplete: the script called os.exit(9)",
+    ["pcall(os.exit, 0) task.sleep(9)"] = "incomplete: the script called os.exit(0)",
+    ["pcall(os.exit, 8)"] = "the script called os.exit(8)",
+    ["local s <close> = task.scope() s:spawn('kid', os.exit, 0) task.sleep(9)"]
+      = "incomplete: the script called os.exit(0)",
+  } do
+    local v = expect("failed", 1, 't:check("a", true) ' .. body)
+    lu.assertStrContains(v.reasons[1], text)
+  end
+  expect("passed", 0, 't:check("a", true) pcall(os.exit, 0)')
+  expect("skipped", 4, 'local _ <close> = task.defer(function() os.exit(0) end) t:skip("no")')
 end
 
 function test.test_a_failed_clean_up_is_told()

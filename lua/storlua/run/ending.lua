@@ -20,18 +20,15 @@ local function write(self, kind, fields)
   if not ok then self.recorder:find("failed", tostring(err)) end
 end
 
-local function classify(self, caught)
+local function classify(self, caught, exit_code)
   local err = caught.err
   local code = errors.is(err) and err.code
-  -- The verdict has the last word, also over os.exit.
-  local exit_code = scheduler.exit_code
-  scheduler.exit_code = nil
   if self.t.endings[err] then return end
   if scheduler.stopped_by and (STOPS[code] or code == "EPIPE") then return end
   if code == "EXIT" then
-    if (exit_code or 0) ~= 0 then
-      self.recorder:find("failed", "the script called " .. err.message)
-    end
+    -- whatever its code: what run had still to do was not done
+    self.recorder:find("failed", ("incomplete: the script called os.exit(%d) before run had "
+      .. "returned"):format(exit_code))
   elseif code == "EPIPE" then
     self.recorder:find("failed", err.message)
   elseif STATUS_OF_CODE[code] then
@@ -183,7 +180,14 @@ end
 ---@param caught table|nil {err, traceback} what the script raised
 ---@return integer exit code
 function ending.finish(self, caught)
-  if caught then classify(self, caught) end
+  -- The verdict has the last word, also over os.exit.
+  local exit_code = scheduler.exit_code
+  scheduler.exit_code = nil
+  if caught then
+    classify(self, caught, exit_code)
+  elseif (exit_code or 0) ~= 0 then
+    self.recorder:find("failed", ("the script called os.exit(%d)"):format(exit_code))
+  end
   if scheduler.callback_error then
     self.recorder:find("raised", "in a callback: " .. failure.text(scheduler.callback_error))
   end
