@@ -90,12 +90,13 @@ end
 
 local make = {
   ext4 = { "mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0" },
+  ext2 = { "mkfs.ext2", "-q" },
   xfs = { "mkfs.xfs", "-q" },
   btrfs = { "mkfs.btrfs", "-q" },
 }
-local smallest = { ext4 = "64M", xfs = "320M", btrfs = "128M" }
+local smallest = { ext4 = "64M", ext2 = "64M", xfs = "320M", btrfs = "128M" }
 
---- A mounted file system: ext4, xfs or btrfs on a loop device, tmpfs, ramfs.
+--- A mounted file system: ext4, ext2, xfs or btrfs on a loop device, tmpfs, ramfs.
 ---@param kind string
 ---@param want? table size, sector, options (of mount)
 ---@return table {path, device, backing}

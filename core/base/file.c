@@ -94,7 +94,7 @@ int sl_file_write_fd(int fd, const void *content, size_t length) {
   return 0;
 }
 
-static int sync_directory(const char *path, struct sl_error *e) {
+int sl_file_sync_name(const char *path, struct sl_error *e) {
   const char *slash = strrchr(path, '/');
   char *directory = !slash          ? strdup(".")
                     : slash == path ? strdup("/")
@@ -102,7 +102,9 @@ static int sync_directory(const char *path, struct sl_error *e) {
   if (!directory) return sl_error_set(e, -ENOMEM, "malloc", path, -1);
   int code = 0;
   int fd = open_retry(directory, O_RDONLY | O_DIRECTORY, 0);
-  if (fd < 0) {
+  if (fd == -EACCES) {
+    /* a folder that may be written but not read cannot be synced */
+  } else if (fd < 0) {
     code = sl_error_set(e, fd, "open", directory, -1);
   } else {
     /* some file systems cannot sync a directory and say EINVAL */
@@ -169,7 +171,7 @@ static int replace_file(const char *path, const void *content, size_t length,
     code = sl_error_set(e, -errno, "rename", path, -1);
   if (code) unlink(temporary);
   free(temporary);
-  return code ? code : sync_directory(path, e);
+  return code ? code : sl_file_sync_name(path, e);
 }
 
 int sl_file_replace(const char *path, const void *content, size_t length,

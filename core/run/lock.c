@@ -18,7 +18,7 @@ static void name_holder(int fd, struct sl_error *e) {
   sl_error_hint(e, "held by process %s", text);
 }
 
-int sl_lock_file(const char *path, struct sl_error *e) {
+int sl_lock_file_as_is(const char *path, struct sl_error *e) {
   int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (fd < 0) return sl_error_set(e, -errno, "open", path, -1);
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
@@ -30,6 +30,12 @@ int sl_lock_file(const char *path, struct sl_error *e) {
       return code;
     }
   }
+  return fd;
+}
+
+int sl_lock_file(const char *path, struct sl_error *e) {
+  int fd = sl_lock_file_as_is(path, e);
+  if (fd < 0) return fd;
   char text[32];
   int length = snprintf(text, sizeof text, "%ld\n", (long)getpid());
   if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)length, 0) < 0) {

@@ -12,4 +12,8 @@
  * hint.  A file system without locks gives an unlocked descriptor. */
 int sl_lock_file(const char *path, struct sl_error *e);
 
+/* The same for a file with a content: its first line is the holder's id,
+ * which is for the caller to write. */
+int sl_lock_file_as_is(const char *path, struct sl_error *e);
+
 #endif

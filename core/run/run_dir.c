@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
 
 enum { NUMBERS_MAX = 1000000 };
 
 static int make(const char *path, struct sl_error *e) {
-  if (mkdir(path, 0777) == 0) return 0;
+  if (mkdir(path, 0777) == 0) return sl_file_sync_name(path, e);
   int code = -errno;
   struct stat st;
   /* a read-only file system may say EROFS about a folder that is there */
@@ -46,7 +49,12 @@ int sl_make_numbered_directory(const char *prefix, struct sl_error *e) {
     snprintf(path, size, "%s%d", prefix, n);
     result = mkdir(path, 0777) == 0 ? n : -errno;
   }
-  if (result < 0) sl_error_set(e, result, "mkdir", path, -1);
+  if (result < 0) {
+    sl_error_set(e, result, "mkdir", path, -1);
+  } else if (sl_file_sync_name(path, e)) {
+    rmdir(path);
+    result = e->code;
+  }
   free(path);
   return result;
 }

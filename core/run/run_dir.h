@@ -2,7 +2,8 @@
 #ifndef STORLUA_CORE_RUN_RUN_DIR_H
 #define STORLUA_CORE_RUN_RUN_DIR_H
 
-/* Folders for the results of runs.  Blocks; any thread. */
+/* Folders for the results of runs, which are still there after a power cut.
+ * Blocks; any thread. */
 
 #include <stdbool.h>
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/file.h"
 #include "core/run/lock.h"
 
 struct sl_scratch {
@@ -26,7 +27,8 @@ static void free_scratch(struct sl_scratch *s) {
   free(s);
 }
 
-/* The note: "<pid>\ninode <n>\n" and perhaps "evidence <reason>\n". */
+/* The note: "<pid>\ninode <n>\n" and perhaps "evidence <reason>\n".  It is on
+ * the medium when this returns: who resumes knows the file by it. */
 static int write_note(struct sl_scratch *s, const char *reason,
                       struct sl_error *e) {
   char text[512];
@@ -38,6 +40,8 @@ static int write_note(struct sl_scratch *s, const char *reason,
   if (pwrite(s->note_fd, text, (size_t)length, 0) != length ||
       ftruncate(s->note_fd, length) != 0)
     return sl_error_set(e, errno ? -errno : -EIO, "write", s->note_path, -1);
+  if (fsync(s->note_fd) != 0)
+    return sl_error_set(e, -errno, "fsync", s->note_path, -1);
   return 0;
 }
 
@@ -47,7 +51,7 @@ struct note {
   char evidence[256];
 };
 
-/* Read before the lock is taken, which writes into the file. */
+/* Read before the lock is taken, which makes the file. */
 static struct note read_note(const char *path) {
   struct note note = {0};
   FILE *file = fopen(path, "re");
@@ -90,7 +94,7 @@ static int claim(struct sl_scratch *s, bool resume, struct sl_error *e) {
   struct note note = read_note(s->note_path);
   if (exists && !note.names_inode)
     return check_ours(s, &st, &note, resume, e); /* leaves no note behind */
-  s->note_fd = sl_lock_file(s->note_path, e);
+  s->note_fd = sl_lock_file_as_is(s->note_path, e);
   if (s->note_fd < 0) {
     if (s->note_fd == -EWOULDBLOCK && !e->hint[0])
       sl_error_hint(e, "another run uses this file");
@@ -99,10 +103,6 @@ static int claim(struct sl_scratch *s, bool resume, struct sl_error *e) {
   if (exists) {
     int code = check_ours(s, &st, &note, resume, e);
     s->inode = note.inode;
-    if (code && note.names_inode) {
-      struct sl_error unused;
-      write_note(s, note.evidence[0] ? note.evidence : NULL, &unused);
-    }
     return code ? code : write_note(s, NULL, e);
   }
   int fd = open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -113,8 +113,7 @@ static int claim(struct sl_scratch *s, bool resume, struct sl_error *e) {
   if (!code) {
     s->inode = (uint64_t)st.st_ino;
     code = write_note(s, NULL, e);
-    if (!code && fsync(s->note_fd) != 0)
-      code = sl_error_set(e, -errno, "fsync", s->note_path, -1);
+    if (!code) code = sl_file_sync_name(s->path, e);
     if (code) unlink(s->path);
   }
   if (code) unlink(s->note_path);

@@ -80,8 +80,9 @@ static int f_releasedir(const char *path, struct fuse_file_info *fi) {
 
 static int f_fsyncdir(const char *path, int data_only,
                       struct fuse_file_info *fi) {
-  (void)path, (void)data_only;
-  return result(fsync((int)fi->fh));
+  (void)data_only;
+  int rc = rules_before(RULE_FSYNCDIR, path ? path : "", 0, 0);
+  return rc ? rc : result(fsync((int)fi->fh));
 }
 
 static int f_readdir(const char *path, void *buf, fuse_fill_dir_t fill,
@@ -196,7 +197,8 @@ static int f_fallocate(const char *path, int mode, off_t offset, off_t length,
 }
 
 static int f_mkdir(const char *path, mode_t mode) {
-  return result(mkdirat(fs.backing, inside(path), mode));
+  int rc = rules_before(RULE_MKDIR, path, 0, 0);
+  return rc ? rc : result(mkdirat(fs.backing, inside(path), mode));
 }
 
 static int f_unlink(const char *path) {

@@ -24,7 +24,7 @@ static struct {
            .room = -1};
 
 static const char *const op_names[RULE_OPS] = {"read", "write", "fsync",
-                                               "open"};
+                                               "open", "mkdir", "fsyncdir"};
 static const struct {
   const char *name;
   int code;
@@ -152,10 +152,10 @@ int rules_command(const char *text, size_t length) {
 
 size_t rules_status(char *text, size_t size) {
   pthread_mutex_lock(&state.mutex);
-  int n = snprintf(
-      text, size, "read %lu\nwrite %lu\nfsync %lu\nopen %lu\nhanging %u\n",
-      state.calls[RULE_READ], state.calls[RULE_WRITE], state.calls[RULE_FSYNC],
-      state.calls[RULE_OPEN], state.hanging);
+  int n = snprintf(text, size, "hanging %u\n", state.hanging);
+  for (int i = 0; i < RULE_OPS && n >= 0 && (size_t)n < size; i++)
+    n += snprintf(text + n, size - (size_t)n, "%s %lu\n", op_names[i],
+                  state.calls[i]);
   pthread_mutex_unlock(&state.mutex);
   return n < 0 ? 0 : (size_t)n;
 }

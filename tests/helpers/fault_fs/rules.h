@@ -7,9 +7,9 @@
  * TEXT. Offsets and lengths are bytes in the file; a length is 512 unless
  * given.
  *
- *   read|write|fsync|open ERROR [OFFSET [LENGTH]]  fail with EIO, ENOSPC, …
- *   hang read|write|fsync|open [OFFSET [LENGTH]]   no answer until `release`
- *   slow read|write|fsync|open MILLISECONDS        answer late
+ *   OP ERROR [OFFSET [LENGTH]]      fail with EIO, ENOSPC, …
+ *   hang OP [OFFSET [LENGTH]]       no answer until `release`
+ *   slow OP MILLISECONDS            answer late
  *   short read|write BYTES          move at most so much in one call
  *   flip OFFSET BITS                reads: one bit of so many bytes flipped
  *   zero|ones|garbage OFFSET [LENGTH]              reads: other data
@@ -22,12 +22,22 @@
  *   release                         let what hangs go on
  *   clear                           no rules at all
  *
+ * OP is read, write, fsync, open (of files), mkdir or fsyncdir.
+ *
  * All functions may be called from any thread. */
 
 #include <stddef.h>
 #include <sys/types.h>
 
-enum rule_op { RULE_READ, RULE_WRITE, RULE_FSYNC, RULE_OPEN, RULE_OPS };
+enum rule_op {
+  RULE_READ,
+  RULE_WRITE,
+  RULE_FSYNC,
+  RULE_OPEN,
+  RULE_MKDIR,
+  RULE_FSYNCDIR,
+  RULE_OPS
+};
 
 /* Obeys lines of text. 0, or -EINVAL at the first that is not understood. */
 int rules_command(const char *text, size_t length);
