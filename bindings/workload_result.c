@@ -192,8 +192,10 @@ void l_workload_push_result(lua_State *L, const struct l_workload *work) {
   const struct sl_workload_spec *spec = &work->spec;
   const struct sl_workload_result *r = &work->result;
   luaL_checkstack(L, 12, NULL);
-  lua_createtable(L, 0, 28);
+  lua_createtable(L, 0, 30);
   l_set_text(L, "end", sl_end_name(r->end));
+  l_set_text(L, "engine", r->engine->name);
+  l_set_count(L, "queue_depth", r->queue_depth);
   if (r->error.code) {
     push_error(L, &r->error);
     lua_setfield(L, -2, "error");

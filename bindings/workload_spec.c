@@ -124,6 +124,7 @@ static void what(lua_State *L, int t, struct sl_workload_spec *spec) {
   spec->virtual_op_ns = (int64_t)size(L, t, "virtual_op_ns");
   spec->queue_depth = (unsigned)number(L, t, "queue_depth", 65536);
   spec->vectors = (unsigned)number(L, t, "vectors", UINT32_MAX);
+  spec->engine_forced = flag(L, t, "engine_forced");
 }
 
 /* The userdata stays in the table, which the caller keeps on the stack. */

@@ -76,9 +76,7 @@ static int allocate(struct sl_run *run, struct sl_error *e) {
   if (!run->engine->needs_target) return 0;
   uint64_t size = run->record_bytes;
   if (size < run->tail_request) size = run->tail_request;
-  uint64_t depth = run->engine->submit && run->spec->queue_depth
-                       ? run->spec->queue_depth
-                       : 1;
+  uint64_t depth = run->engine->submit ? run->queue_depth : 1;
   uint64_t unit = depth > 1 ? SLOT_ALIGN : SL_SECTOR_BYTES;
   size = (size + unit - 1) / unit * unit;
   if (size > SIZE_MAX / 2 / depth) {
@@ -182,18 +180,31 @@ static void close_all(struct sl_run *run) {
   if (run->job) sl_job_enter(run->job, NULL, -1);
 }
 
+/* A read or write in memory is a copy, which the kernel gives to a thread of
+ * its own when a ring asks for it: a queue only adds the hand-over. */
+static void choose_engine(struct sl_run *run) {
+  const struct sl_workload_spec *spec = run->spec;
+  run->queue_depth = spec->queue_depth ? spec->queue_depth : 1;
+  if (run->target.is_ram && !spec->engine_forced &&
+      strcmp(run->engine->name, "io_uring") == 0) {
+    run->engine = sl_engine_find("psync");
+    run->queue_depth = 1;
+  }
+  run->result->engine = run->engine;
+  run->result->queue_depth = run->queue_depth;
+}
+
 static int open_engine(struct sl_run *run, struct sl_error *e) {
   const struct sl_workload_spec *spec = run->spec;
-  struct sl_engine_setup setup = {
-      .target = &run->target,
-      .writes = spec->operation != SL_READ,
-      .queue_depth = spec->queue_depth ? spec->queue_depth : 1,
-      .record_bytes = (size_t)spec->record_bytes,
-      .range_offset = run->range_offset,
-      .range_bytes = run->range_bytes,
-      .map_sync = spec->map_sync,
-      .memory = run->buffer.data,
-      .memory_bytes = run->buffer.size};
+  struct sl_engine_setup setup = {.target = &run->target,
+                                  .writes = spec->operation != SL_READ,
+                                  .queue_depth = run->queue_depth,
+                                  .record_bytes = (size_t)spec->record_bytes,
+                                  .range_offset = run->range_offset,
+                                  .range_bytes = run->range_bytes,
+                                  .map_sync = spec->map_sync,
+                                  .memory = run->buffer.data,
+                                  .memory_bytes = run->buffer.size};
   int code = run->engine->open(&run->state, &setup, e);
   /* Not here at all: say what is. */
   if (code == -ENOSYS || code == -EPERM) sl_engine_probe(run->engine->name, e);
@@ -205,6 +216,9 @@ static void close_engine(struct sl_run *run) {
   if (run->engine->notes) {
     result->engine_note_count =
         run->engine->notes(run->state, result->engine_notes);
+  }
+  if (run->engine != run->spec->engine) {
+    result->engine_notes[result->engine_note_count++] = "psync_taken";
   }
   int64_t start_ns = sl_monotonic_ns();
   int code = run->engine->close(run->state);
@@ -232,6 +246,7 @@ static int wait_for_others(struct sl_run *run, struct sl_error *e) {
 }
 
 static int run_opened(struct sl_run *run, struct sl_error *e) {
+  choose_engine(run);
   int code = sl_run_plan(run, e);
   if (!code) code = allocate(run, e);
   if (!code) code = open_engine(run, e);

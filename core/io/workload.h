@@ -57,6 +57,9 @@ struct sl_workload_spec {
   struct sl_target_spec target;
   const struct sl_engine *engine;
   unsigned queue_depth;      /* 1 (or 0) for synchronous engines */
+  bool engine_forced;        /* io_uring also where psync is taken for it: in
+                                memory (tmpfs, ramfs), where its requests would
+                                go to threads of the kernel */
   unsigned vectors;          /* vsync: records in one operation; else 0 */
   enum sl_map_sync map_sync; /* mmap */
 
@@ -194,6 +197,8 @@ struct sl_workload_result {
   struct sl_bad_sector *bad; /* bad_kept entries; freed by result_release */
 
   /* Truth about the target */
+  const struct sl_engine *engine; /* that ran; NULL: none did */
+  unsigned queue_depth;           /* that it ran with */
   bool is_direct, is_ram, is_block;
   uint32_t memory_align, offset_align;
   uint64_t filesystem_magic;

@@ -32,7 +32,8 @@
 
 struct sl_run {
   const struct sl_workload_spec *spec;
-  const struct sl_engine *engine;
+  const struct sl_engine *engine; /* may be another one than the spec's */
+  unsigned queue_depth;           /* at least 1 */
   struct sl_engine_state *state;
   struct sl_job *job; /* NULL: cannot be cancelled */
   const struct sl_clock *clock;

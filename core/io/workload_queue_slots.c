@@ -6,7 +6,7 @@
 #include "core/io/workload_queue.h"
 
 int sl_run_queue_init(struct sl_run *run, struct sl_error *e) {
-  unsigned depth = run->spec->queue_depth ? run->spec->queue_depth : 1;
+  unsigned depth = run->queue_depth;
   struct sl_queue *q = calloc(1, sizeof(*q));
   if (!q) return sl_error_set(e, -ENOMEM, "queue", run->target.path, -1);
   run->queue = q;

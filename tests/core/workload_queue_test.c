@@ -32,6 +32,7 @@ static struct sl_workload_spec spec_of(const char *engine,
   struct sl_workload_spec spec = rig_spec(operation);
   spec.engine = sl_engine_find(engine);
   spec.queue_depth = depth;
+  spec.engine_forced = true; /* the queue is what is tested, also in memory */
   spec.order = SL_ORDER_RANDOM;
   return spec;
 }
@@ -359,6 +360,13 @@ static void a_forbidden_engine_names_the_others(void) {
   rig_close();
 }
 
+static bool has_note(const char *name) {
+  for (unsigned i = 0; i < rig_result->engine_note_count; i++) {
+    if (strcmp(rig_result->engine_notes[i], name) == 0) return true;
+  }
+  return false;
+}
+
 /* On tmpfs the ring's reads go to threads of the kernel, or a later kernel
  * does without: the note says which. */
 static void a_punt_is_noted(void) {
@@ -367,10 +375,7 @@ static void a_punt_is_noted(void) {
   rig_write(4 * MIB, 1);
   struct sl_workload_spec spec = spec_of("io_uring", SL_READ, 16);
   RIG_RUN(&spec, SL_END_COMPLETE);
-  bool noted = false;
-  for (unsigned i = 0; i < rig_result->engine_note_count; i++) {
-    noted |= strcmp(rig_result->engine_notes[i], "io_uring_punted") == 0;
-  }
+  bool noted = has_note("io_uring_punted");
   int fd = open(rig_file, O_RDONLY | O_CLOEXEC);
   char byte;
   struct iovec vector = {&byte, 1};
@@ -381,7 +386,28 @@ static void a_punt_is_noted(void) {
   rig_close();
 }
 
+static void in_memory_psync_is_taken(void) {
+  if (!have("io_uring")) SKIP("no io_uring here");
+  for (int on_disk = 0; on_disk < 2; on_disk++) {
+    rig_open(on_disk ? "/var/tmp" : "/dev/shm");
+    rig_write(4 * MIB, 1);
+    for (unsigned depth = 1; depth <= 16; depth += 15) {
+      struct sl_workload_spec spec = spec_of("io_uring", SL_READ, depth);
+      spec.engine_forced = false;
+      spec.verify = true;
+      RIG_RUN(&spec, SL_END_COMPLETE);
+      CHECK_STR(rig_result->engine->name, on_disk ? "io_uring" : "psync");
+      CHECK_EQ(rig_result->queue_depth, on_disk ? depth : 1);
+      CHECK_EQ(rig_result->read.bytes, 4 * MIB);
+      CHECK_EQ(rig_result->bad_sectors, 0);
+      CHECK_EQ(has_note("psync_taken"), !on_disk);
+    }
+    rig_close();
+  }
+}
+
 int main(void) {
+  RUN(in_memory_psync_is_taken);
   RUN(a_punt_is_noted);
   RUN(whatever_the_depth);
   RUN(passes_do_not_overtake);

@@ -32,6 +32,26 @@ local function sum(list)
   return total
 end
 
+function tests.in_memory_psync_is_taken_for_a_ring()
+  if not workload.try_engine("io_uring") then lu.skip("no io_uring here") end
+  local file <close> = scratch("/dev/shm")
+  local given = { path = file.path, operation = "write", size_bytes = "1M", record_bytes = "4k",
+                  engine = "io_uring", queue_depth = 8, stamp = true }
+  for _, streams in ipairs { 1, 2 } do
+    given.streams = streams
+    local w = workload.run(given)
+    lu.assertEquals({ w.engine, w.queue_depth, w.write.bytes }, { "psync", 1, 1 << 20 })
+    lu.assertItemsEquals(w.notes, { "psync_taken", "ram_backed", "not_flushed" })
+  end
+  given.engine_forced = true
+  local w = workload.run(given)
+  lu.assertEquals({ w.engine, w.queue_depth }, { "io_uring", 8 })
+  lu.assertNotStrContains(table.concat(w.notes, " "), "psync_taken")
+  given.path, given.engine = nil, "null"
+  given.queue_depth, given.streams, given.stamp = 1, 1, false
+  lu.assertEquals(workload.run(given).engine, "null")
+end
+
 function tests.write_then_verify()
   local file <close> = scratch()
   local w = workload.run {

@@ -58,10 +58,14 @@ local function flat(value, name, into, skip)
   return into
 end
 
-local function spec_of(spec)
-  local copy = {}
+-- Which engine ran is for the result to say: it may not be the one asked for.
+local function spec_of(fields)
+  local copy, spec = {}, fields.spec or {}
+  local result = type(fields.result) == "table" and fields.result or {}
+  local ran = { engine = result.engine, queue_depth = result.queue_depth }
   for _, name in ipairs(DEFINES) do
-    if spec[name] ~= nil then copy[name] = tostring(spec[name]) end
+    local value = ran[name] or spec[name]
+    if value ~= nil then copy[name] = tostring(value) end
   end
   return copy
 end
@@ -72,7 +76,7 @@ local function case_of(run, fields, suffix)
   local case = run.cases[key]
   if case then return case end
   case = { key = key, id = id, labels = label_text(fields.labels), values = {}, failed = 0,
-           spec = spec_of(fields.spec or {}) }
+           spec = spec_of(fields) }
   run.cases[key] = case
   run.keys[#run.keys + 1] = key
   return case

@@ -38,7 +38,8 @@ local function row_of(fields, name, direction)
   local row = {
     seq = fields.seq, wall = fields.wall, case_id = fields.case_id,
     round = (fields.labels or {}).round, labels = labels_text(fields.labels),
-    verdict = fields.verdict, reason = fields.reason, direction = name, engine = spec.engine,
+    verdict = fields.verdict, reason = fields.reason, direction = name,
+    engine = result.engine or spec.engine,
     order = spec.order, record_bytes = spec.record_bytes, operations = direction.operations,
     bytes = direction.bytes, io_ns = direction.io_ns, mib_s = direction.mib_s,
     mb_s = direction.mib_s and direction.mib_s * 1.048576, iops = direction.iops,

@@ -14,5 +14,6 @@ return {
   not_cold = "cold was asked for and could not be had",
   not_flushed = "buffered writes without a flush: the page cache was measured",
   page_cache = "the engine always goes through the page cache",
+  psync_taken = "io_uring was asked for; in memory psync ran, one operation at a time",
   ram_backed = "in memory: no medium was measured",
 }

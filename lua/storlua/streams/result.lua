@@ -123,6 +123,7 @@ function parts.joined(results, group)
     ["end"] = whole_end(results), streams = results, window = window(group),
     read = direction(results, "read"), write = direction(results, "write"),
     trim = direction(results, "trim"),
+    engine = first.engine, queue_depth = first.queue_depth,
     flush = flush(results), verify = verify(results), notes = notes(results),
     target = first.target, cache = first.cache, device = first.device,
     total_ns = 0, fill_ns = 0, verify_ns = 0, pace_ns = 0, open_ns = 0,

@@ -19,6 +19,7 @@ local orders = { "sequential", "backward", "random", "strided" }
 local fields = {
   { "path", "string", false },
   { "engine", "string", "psync" },
+  { "engine_forced", "boolean", false },
   { "operation", { "read", "write", "mixed", "trim" }, false },
   { "read_percent", "count", 50 },
   { "record_bytes", "size", 65536 },
