@@ -5,12 +5,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/device/kernel_log.h"
 #include "core/device/kernel_verdict.h"
+#include "core/device/kmsg.h"
 #include "core/test.h"
 
 static struct sl_kernel_record record;
-static struct sl_kernel_log log_;
+static struct sl_kmsg log_;
 
 static int parse(const char *text) {
   return sl_kernel_record_parse(text, strlen(text), &record);
@@ -125,27 +125,27 @@ static void not_failures(void) {
 static void gaps_are_counted(void) {
   int ends[2];
   CHECK_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
-  sl_kernel_log_attach(&log_, ends[0]);
-  CHECK_EQ(sl_kernel_log_next(&log_, &record, NULL), 0);
+  sl_kmsg_attach(&log_, ends[0]);
+  CHECK_EQ(sl_kmsg_next(&log_, &record, NULL), 0);
   static const char *const sent[] = {"3,10,1,-;a", "3,11,1,-;b", "garbage",
                                      "3,15,1,-;c"};
   for (size_t i = 0; i < 4; i++) {
     CHECK(write(ends[1], sent[i], strlen(sent[i])) > 0);
   }
   for (int i = 0; i < 3; i++) {
-    CHECK_EQ(sl_kernel_log_next(&log_, &record, NULL), 1);
+    CHECK_EQ(sl_kmsg_next(&log_, &record, NULL), 1);
   }
   CHECK_STR(record.text, "c");
   CHECK_EQ(log_.lost, 3);
-  CHECK_EQ(sl_kernel_log_next(&log_, &record, NULL), 0);
+  CHECK_EQ(sl_kmsg_next(&log_, &record, NULL), 0);
   close(ends[1]);
-  sl_kernel_log_close(&log_);
+  sl_kmsg_close(&log_);
 }
 
 /* The real log: what user space writes comes back with its own facility. */
 static void follows_the_kernel(void) {
   struct sl_error e;
-  int code = sl_kernel_log_open(&log_, NULL, &e);
+  int code = sl_kmsg_open(&log_, NULL, &e);
   if (code != 0) SKIP("no access to /dev/kmsg");
   FILE *out = fopen("/dev/kmsg", "w");
   if (!out) SKIP("/dev/kmsg is not writable");
@@ -155,7 +155,7 @@ static void follows_the_kernel(void) {
   char wanted[64];
   snprintf(wanted, sizeof wanted, "storlua test %ld", (long)getpid());
   bool seen = false;
-  while (sl_kernel_log_next(&log_, &record, &e) == 1) {
+  while (sl_kmsg_next(&log_, &record, &e) == 1) {
     if (!strstr(record.text, wanted)) continue;
     seen = true;
     struct sl_chain chain = {0};
@@ -167,8 +167,8 @@ static void follows_the_kernel(void) {
   }
   CHECK(seen);
   CHECK_EQ(log_.lost, 0);
-  sl_kernel_log_close(&log_);
-  CHECK_EQ(sl_kernel_log_open(&log_, "/no/such/log", &e), -ENOENT);
+  sl_kmsg_close(&log_);
+  CHECK_EQ(sl_kmsg_open(&log_, "/no/such/log", &e), -ENOENT);
   CHECK_EQ(log_.fd, -1);
 }
 

@@ -4,7 +4,7 @@
 
 local cli_run = require("cli_run")
 local disk = require("disk")
-local kernel_log = require("storlua.kernel_log")
+local kmsg = require("storlua.kmsg")
 local lu = require("luaunit")
 local procedure_run = require("procedure_run")
 local shell = require("shell")
@@ -27,7 +27,7 @@ local test = {}
 
 local function need_log()
   shell.need_root()
-  local log, reason = kernel_log.open({ chain = {} })
+  local log, reason = kmsg.open({ chain = {} })
   if not log then lu.skip("the kernel log is not readable: " .. reason) end
   log:close()
 end

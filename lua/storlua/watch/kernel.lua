@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- The kernel's lines about the device under test, in a run.
 
-local kernel_log = require("storlua.kernel_log")
+local kmsg = require("storlua.kmsg")
 local task = require("storlua.task")
 
 local watch_kernel = {}
@@ -49,7 +49,7 @@ end
 ---@param found storlua.PathDevice
 ---@param rules {names?: string[], patterns?: string[], ignore?: string[]} of the board's role
 function watch_kernel.spawn(t, scope, found, rules)
-  local log, reason = kernel_log.open(found, {
+  local log, reason = kmsg.open(found, {
     names = rules.names, patterns = rules.patterns, ignore = rules.ignore,
   })
   if not log then

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/device/kernel_log.h"
+#include "core/device/kmsg.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-int sl_kernel_log_open(struct sl_kernel_log *log, const char *path,
-                       struct sl_error *e) {
+int sl_kmsg_open(struct sl_kmsg *log, const char *path, struct sl_error *e) {
   if (!path) path = "/dev/kmsg";
   log->fd = -1;
   int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -19,16 +18,16 @@ int sl_kernel_log_open(struct sl_kernel_log *log, const char *path,
     }
     return code;
   }
-  sl_kernel_log_attach(log, fd);
+  sl_kmsg_attach(log, fd);
   if (lseek(fd, 0, SEEK_END) < 0) {
     int code = sl_error_set(e, -errno, "lseek", path, -1);
-    sl_kernel_log_close(log);
+    sl_kmsg_close(log);
     return code;
   }
   return 0;
 }
 
-void sl_kernel_log_attach(struct sl_kernel_log *log, int fd) {
+void sl_kmsg_attach(struct sl_kmsg *log, int fd) {
   log->fd = fd;
   log->has_sequence = false;
   log->next_sequence = 0;
@@ -36,7 +35,7 @@ void sl_kernel_log_attach(struct sl_kernel_log *log, int fd) {
 }
 
 /* Numbers are given without gaps, also to records of user space. */
-static void count_gap(struct sl_kernel_log *log, uint64_t sequence) {
+static void count_gap(struct sl_kmsg *log, uint64_t sequence) {
   if (log->has_sequence && sequence > log->next_sequence) {
     log->lost += sequence - log->next_sequence;
   }
@@ -44,8 +43,8 @@ static void count_gap(struct sl_kernel_log *log, uint64_t sequence) {
   log->next_sequence = sequence + 1;
 }
 
-int sl_kernel_log_next(struct sl_kernel_log *log,
-                       struct sl_kernel_record *record, struct sl_error *e) {
+int sl_kmsg_next(struct sl_kmsg *log, struct sl_kernel_record *record,
+                 struct sl_error *e) {
   for (;;) {
     ssize_t length = read(log->fd, log->buffer, sizeof log->buffer);
     if (length > 0) {
@@ -67,7 +66,7 @@ int sl_kernel_log_next(struct sl_kernel_log *log,
   }
 }
 
-void sl_kernel_log_close(struct sl_kernel_log *log) {
+void sl_kmsg_close(struct sl_kmsg *log) {
   if (log->fd >= 0) close(log->fd);
   log->fd = -1;
 }

@@ -5,7 +5,7 @@
 local lu = require("luaunit")
 local device = require("storlua.device")
 local errors = require("storlua.errors")
-local kernel_log = require("storlua.kernel_log")
+local kmsg = require("storlua.kmsg")
 local shell = require("shell")
 local task = require("storlua.task")
 
@@ -17,7 +17,7 @@ local function read_past_end(node, file)
 end
 
 local function open(found, options)
-  local log, reason = kernel_log.open(found, options)
+  local log, reason = kmsg.open(found, options)
   if not log then lu.skip("the kernel log is not readable: " .. reason) end
   return log
 end
@@ -64,6 +64,28 @@ function suite.test_other_devices_do_not_count()
   end
 end
 
+-- A capture of a board's pattern names the device that a line is about.
+function suite.test_a_capture_must_be_of_the_device()
+  shell.need_root()
+  local place <close> = shell.place()
+  local node, file = place:loop("mine", "4M")
+  local other = place:loop("other", "4M")
+  local rules = { patterns = { "^(loop%d+): detected capacity change" } }
+  local mine <close> = open(device.of_path(node), rules)
+  local not_mine <close> = open(device.of_path(other), rules)
+  local found
+  for mib = 5, 64 do -- the kernel limits how often it prints the line
+    run("truncate -s %dM '%s' && losetup -c %s", mib, file, node)
+    task.sleep(0.2)
+    repeat found = mine:take() until not found or found.class == "error"
+    if found then break end
+  end
+  lu.assertStrContains(found.text, node:match("[^/]+$"))
+  for line in function() return not_mine:take() end do
+    lu.assertNotEquals(line.class, "error", line.text)
+  end
+end
+
 function suite.test_user_space_cannot_forge()
   shell.need_root()
   local place <close> = shell.place()
@@ -96,8 +118,8 @@ function suite.test_waiting_is_cancelled()
 end
 
 function suite.test_no_access_is_said()
-  lu.assertErrorMsgContains("device.of_path", kernel_log.open, "/dev/sda")
-  local core = require("storlua.core.kernel_log")
+  lu.assertErrorMsgContains("device.of_path", kmsg.open, "/dev/sda")
+  local core = require("storlua.core.kmsg")
   local log, message, code = core.open({}, "/no/such/log")
   lu.assertNil(log)
   lu.assertEquals(code, "ENOENT")

@@ -4,20 +4,20 @@
 #include "bindings/class.h"
 #include "bindings/error.h"
 #include "bindings/fields.h"
-#include "core/device/kernel_log.h"
 #include "core/device/kernel_verdict.h"
+#include "core/device/kmsg.h"
 
-#define KERNEL_LOG "storlua.kernel_log"
+#define KMSG "storlua.kmsg"
 
 /* 8 KiB each for the read and for the decoded record: not on a stack. */
-struct l_kernel_log {
-  struct sl_kernel_log log;
+struct l_kmsg {
+  struct sl_kmsg log;
   struct sl_kernel_record record;
   struct sl_chain chain;
 };
 
-static struct l_kernel_log *check_log(lua_State *L) {
-  struct l_kernel_log *k = luaL_checkudata(L, 1, KERNEL_LOG);
+static struct l_kmsg *check_log(lua_State *L) {
+  struct l_kmsg *k = luaL_checkudata(L, 1, KMSG);
   luaL_argcheck(L, k->log.fd >= 0, 1, "the kernel log is closed");
   return k;
 }
@@ -47,12 +47,12 @@ static void read_chain(lua_State *L, int arg, struct sl_chain *chain) {
 /* open(chain [, path]) -> log */
 static int l_open(lua_State *L) {
   const char *path = lua_isnoneornil(L, 2) ? NULL : l_check_path(L, 2);
-  struct l_kernel_log *k = lua_newuserdatauv(L, sizeof *k, 0);
+  struct l_kmsg *k = lua_newuserdatauv(L, sizeof *k, 0);
   struct sl_error e;
   k->log.fd = -1;
-  luaL_setmetatable(L, KERNEL_LOG);
+  luaL_setmetatable(L, KMSG);
   read_chain(L, 1, &k->chain);
-  if (sl_kernel_log_open(&k->log, path, &e) != 0) return l_push_error(L, &e);
+  if (sl_kmsg_open(&k->log, path, &e) != 0) return l_push_error(L, &e);
   return 1;
 }
 
@@ -70,10 +70,10 @@ static int l_lost(lua_State *L) {
 /* log:next() -> {class, text, priority, k_seq, k_time_ns, device, facility
  * (when not the kernel's)}, or false when there is none now */
 static int l_next(lua_State *L) {
-  struct l_kernel_log *k = check_log(L);
+  struct l_kmsg *k = check_log(L);
   struct sl_kernel_record *r = &k->record;
   struct sl_error e;
-  int got = sl_kernel_log_next(&k->log, r, &e);
+  int got = sl_kmsg_next(&k->log, r, &e);
 
   if (got < 0) return l_push_error(L, &e);
   if (got == 0) {
@@ -96,19 +96,19 @@ static int l_next(lua_State *L) {
 }
 
 static int l_close(lua_State *L) {
-  struct l_kernel_log *k = luaL_checkudata(L, 1, KERNEL_LOG);
-  sl_kernel_log_close(&k->log);
+  struct l_kmsg *k = luaL_checkudata(L, 1, KMSG);
+  sl_kmsg_close(&k->log);
   return 0;
 }
 
-int luaopen_storlua_core_kernel_log(lua_State *L);
-int luaopen_storlua_core_kernel_log(lua_State *L) {
+int luaopen_storlua_core_kmsg(lua_State *L);
+int luaopen_storlua_core_kmsg(lua_State *L) {
   static const luaL_Reg methods[] = {{"fd", l_fd},         {"next", l_next},
                                      {"lost", l_lost},     {"close", l_close},
                                      {"__close", l_close}, {"__gc", l_close},
                                      {NULL, NULL}};
   static const luaL_Reg functions[] = {{"open", l_open}, {NULL, NULL}};
-  l_new_class(L, KERNEL_LOG, methods);
+  l_new_class(L, KMSG, methods);
   luaL_newlib(L, functions);
   return 1;
 }

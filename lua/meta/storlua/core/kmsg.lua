@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: MIT
----@meta storlua.core.kernel_log
---- Private to the library. Written by tools/meta.lua from bindings/kernel_log.c.
+---@meta storlua.core.kmsg
+--- Private to the library. Written by tools/meta.lua from bindings/kmsg.c.
 
-local kernel_log = {}
+local kmsg = {}
 
 --- open(chain [, path]) -> log
 ---@param chain any
 ---@param path string
-function kernel_log.open(chain, path) end
+function kmsg.open(chain, path) end
 
----@class storlua.kernel_log
+---@class storlua.kmsg
 local methods = {}
 
 function methods:close() end
@@ -23,4 +23,4 @@ function methods:lost() end
 --- kernel's)}, or false when there is none now
 function methods:next() end
 
-return kernel_log
+return kmsg

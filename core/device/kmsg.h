@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef STORLUA_CORE_DEVICE_KERNEL_LOG_H
-#define STORLUA_CORE_DEVICE_KERNEL_LOG_H
+#ifndef STORLUA_CORE_DEVICE_KMSG_H
+#define STORLUA_CORE_DEVICE_KMSG_H
 
 /* Follows the kernel's log from now on.  Reading never blocks: the descriptor
  * is watched by the loop and read when there is something.  One thread. */
@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/device/kernel_record.h"
 
-struct sl_kernel_log {
+struct sl_kmsg {
   int fd; /* readable when a record waits; -1 closed */
   bool has_sequence;
   uint64_t next_sequence; /* expected of the next record */
@@ -22,17 +22,16 @@ struct sl_kernel_log {
 
 /* Opens `path` (NULL: /dev/kmsg) behind its newest record.  Fails with a hint
  * where the log is not there (container) or not permitted. */
-int sl_kernel_log_open(struct sl_kernel_log *log, const char *path,
-                       struct sl_error *e);
+int sl_kmsg_open(struct sl_kmsg *log, const char *path, struct sl_error *e);
 
 /* Follows an open descriptor instead, which it then owns. */
-void sl_kernel_log_attach(struct sl_kernel_log *log, int fd);
+void sl_kmsg_attach(struct sl_kmsg *log, int fd);
 
 /* 1 and *record; 0 when there is none now; a negative errno when the log
  * cannot be read any more. */
-int sl_kernel_log_next(struct sl_kernel_log *log,
-                       struct sl_kernel_record *record, struct sl_error *e);
+int sl_kmsg_next(struct sl_kmsg *log, struct sl_kernel_record *record,
+                 struct sl_error *e);
 
-void sl_kernel_log_close(struct sl_kernel_log *log);
+void sl_kmsg_close(struct sl_kmsg *log);
 
 #endif
