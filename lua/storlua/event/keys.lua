@@ -19,8 +19,8 @@ change before after fails first_round last_round
 job task what where seconds kernel_stack abandoned
 traceback code op
 end error
-engine engine_forced operation read_percent path size_bytes record_bytes size_mix percent order stride_records
-distribution zipf_theta normal_percent zones visit_percent range_percent
+engine engine_forced operation read_percent path size_bytes record_bytes size_mix percent order
+stride_records distribution zipf_theta normal_percent zones visit_percent range_percent
 limit_records limit_bytes limit_seconds ramp_seconds direct open_sync
 read write trim
 operations calls short_calls bytes io_ns mib_s iops latency
