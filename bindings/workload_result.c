@@ -165,7 +165,7 @@ static void set_target(lua_State *L, const struct l_workload *work) {
   set_integer(L, "filesystem_magic", r->filesystem_magic);
   set_integer(L, "size_bytes", r->file_bytes_after);
   l_set_flag(L, "huge_pages", r->huge_pages);
-  if (work->spec.operation == SL_TRIM) {
+  if (work->spec.operation >= SL_TRIM) {
     const struct sl_trim_facts *facts = &r->trim_facts;
     l_set_flag(L, "trim_reads_zero", facts->is_zero_promised);
     if (facts->granularity_bytes)
@@ -200,10 +200,10 @@ void l_workload_push_result(lua_State *L, const struct l_workload *work) {
     push_error(L, &r->error);
     lua_setfield(L, -2, "error");
   }
-  bool mixed = spec->operation == SL_MIXED;
-  if (spec->operation == SL_READ || mixed) set_tally(L, "read", &r->read);
-  if (spec->operation == SL_WRITE || mixed) set_tally(L, "write", &r->write);
-  if (spec->operation == SL_TRIM) set_tally(L, "trim", &r->trim);
+  enum sl_operation what = spec->operation;
+  if (what == SL_READ || what == SL_MIXED) set_tally(L, "read", &r->read);
+  if (what != SL_READ && what != SL_TRIM) set_tally(L, "write", &r->write);
+  if (what >= SL_TRIM) set_tally(L, "trim", &r->trim);
   set_flush(L, r);
   l_set_count(L, "total_ns", r->total_ns);
   l_set_count(L, "fill_ns", r->fill_ns);

@@ -100,8 +100,8 @@ static void legal(lua_State *L, int index, struct sl_workload_spec *spec) {
 }
 
 static void what(lua_State *L, int t, struct sl_workload_spec *spec) {
-  static const char *const operations[] = {"read", "write", "mixed", "trim",
-                                           NULL};
+  static const char *const operations[] = {"read", "write",      "mixed",
+                                           "trim", "trim_write", NULL};
   static const char *const orders[] = {"sequential", "backward", "random",
                                        "strided", NULL};
   spec->operation = (enum sl_operation)choice(L, t, "operation", operations);
@@ -119,6 +119,10 @@ static void what(lua_State *L, int t, struct sl_workload_spec *spec) {
   spec->ramp_ns = (int64_t)size(L, t, "ramp_ns");
   spec->rate_bytes_s = size(L, t, "rate_bytes_s");
   spec->rate_operations_s = size(L, t, "rate_operations_s");
+  spec->think_ns = (int64_t)size(L, t, "think_ns");
+  spec->think_spin_ns = (int64_t)size(L, t, "think_spin_ns");
+  spec->think_after_ns = (int64_t)size(L, t, "think_after_ns");
+  spec->think_every = size(L, t, "think_every");
   spec->limit_latency_ns = (int64_t)size(L, t, "limit_latency_ns");
   spec->interval_ns = (int64_t)size(L, t, "interval_ns");
   spec->virtual_op_ns = (int64_t)size(L, t, "virtual_op_ns");

@@ -25,13 +25,15 @@ static int entry(lua_State *L, const char *field, int i) {
 
 static void distribution(lua_State *L, int index,
                          struct sl_distribution_spec *spec) {
-  static const char *const kinds[] = {"uniform", "zipf", "normal", "zoned",
-                                      NULL};
+  static const char *const kinds[] = {"uniform", "zipf",  "pareto",
+                                      "normal",  "zoned", NULL};
   spec->kind =
       (enum sl_distribution_kind)l_spec_choice(L, index, "distribution", kinds);
   lua_getfield(L, index, "zipf_theta");
   spec->zipf_theta = luaL_optnumber(L, -1, 0);
-  lua_pop(L, 1);
+  lua_getfield(L, index, "pareto_h");
+  spec->pareto_h = luaL_optnumber(L, -1, 0);
+  lua_pop(L, 2);
   spec->normal_percent =
       (unsigned)l_spec_integer(L, index, "normal_percent", 0, 0, 100);
   int count = list(L, index, "zones", SL_ZONES_MAX);
@@ -41,6 +43,8 @@ static void distribution(lua_State *L, int index,
         (unsigned)l_spec_integer(L, at, "visit_percent", 0, 0, 100);
     spec->zones[i].range_percent =
         (unsigned)l_spec_integer(L, at, "range_percent", 0, 0, 100);
+    spec->zones[i].range_bytes =
+        (uint64_t)l_spec_integer(L, at, "range_bytes", 0, 0, LUA_MAXINTEGER);
     lua_pop(L, 1);
   }
   spec->zone_count = (unsigned)count;

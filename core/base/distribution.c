@@ -25,6 +25,9 @@ const char *sl_distribution_check(const struct sl_distribution_spec *spec) {
       !(spec->zipf_theta > 0 && spec->zipf_theta <= 10)) {
     return "zipf_theta must be above 0 and 10 at most";
   }
+  if (spec->kind == SL_PARETO && !(spec->pareto_h > 0 && spec->pareto_h < 1)) {
+    return "pareto_h must be above 0 and below 1";
+  }
   if (spec->kind == SL_NORMAL &&
       (spec->normal_percent < 1 || spec->normal_percent > 100)) {
     return "normal_percent must be from 1 to 100";
@@ -34,13 +37,18 @@ const char *sl_distribution_check(const struct sl_distribution_spec *spec) {
     return "zoned needs from 1 to 16 zones";
   }
   uint64_t visits = 0, range = 0;
+  bool in_bytes = spec->zones[0].range_bytes;
   for (unsigned i = 0; i < spec->zone_count; i++) {
-    if (spec->zones[i].range_percent == 0) return "a zone has no range";
+    if ((spec->zones[i].range_percent == 0) != in_bytes ||
+        (spec->zones[i].range_bytes != 0) != in_bytes) {
+      return "a zone has no range, or one in percent and one in bytes";
+    }
     visits += spec->zones[i].visit_percent;
     range += spec->zones[i].range_percent;
   }
   if (visits != 100) return "the visit_percent of the zones are not 100";
-  if (range != 100) return "the range_percent of the zones are not 100";
+  if (range != 100 && !in_bytes)
+    return "the range_percent of the zones are not 100";
   return NULL;
 }
 
@@ -83,6 +91,11 @@ static uint64_t zipf(const struct sl_distribution *d, uint64_t *state) {
   }
 }
 
+static uint64_t pareto(const struct sl_distribution *d, uint64_t *state) {
+  uint64_t x = (uint64_t)((double)d->records * pow(unit(state), d->power));
+  return x < d->records ? x : d->records - 1;
+}
+
 static uint64_t normal(const struct sl_distribution *d, uint64_t *state) {
   for (;;) {
     double radius = sqrt(-2 * log(unit(state)));
@@ -102,26 +115,34 @@ static uint64_t zoned(const struct sl_distribution *d, uint64_t *state) {
 }
 
 static bool init_zones(struct sl_distribution *d,
-                       const struct sl_distribution_spec *spec) {
-  unsigned visits = 0, range = 0;
+                       const struct sl_distribution_spec *spec,
+                       uint64_t record_bytes) {
+  unsigned visits = 0, percent = 0;
+  uint64_t bytes = 0, first = 0;
   d->zone_count = spec->zone_count;
   for (unsigned i = 0; i < spec->zone_count; i++) {
-    /* records * range / 100 without overflow */
-    uint64_t first = d->records / 100 * range + d->records % 100 * range / 100;
-    range += spec->zones[i].range_percent;
-    uint64_t end = d->records / 100 * range + d->records % 100 * range / 100;
-    visits += spec->zones[i].visit_percent;
+    const struct sl_zone *zone = &spec->zones[i];
+    percent += zone->range_percent;
+    bytes += zone->range_bytes;
+    /* records * percent / 100 without overflow */
+    uint64_t end = zone->range_bytes ? bytes / record_bytes
+                                     : d->records / 100 * percent +
+                                           d->records % 100 * percent / 100;
+    visits += zone->visit_percent;
     d->zones[i].until = visits;
     d->zones[i].first = first;
     d->zones[i].records = end - first;
-    if (end == first && spec->zones[i].visit_percent) return false;
+    if (end == first && zone->visit_percent) return false;
+    if (end > d->records || bytes < zone->range_bytes) return false;
+    first = end;
   }
   return true;
 }
 
 bool sl_distribution_init(struct sl_distribution *d,
                           const struct sl_distribution_spec *spec,
-                          uint64_t records, uint64_t seed) {
+                          uint64_t records, uint64_t record_bytes,
+                          uint64_t seed) {
   memset(d, 0, sizeof *d);
   d->kind = spec->kind;
   d->records = records;
@@ -130,7 +151,9 @@ bool sl_distribution_init(struct sl_distribution *d,
   d->middle = (double)records / 2;
   d->deviation = (double)records * spec->normal_percent / 100;
   if (d->kind == SL_ZIPF) init_zipf(d);
-  return d->kind != SL_ZONED || init_zones(d, spec);
+  if (d->kind == SL_PARETO)
+    d->power = log(spec->pareto_h) / log1p(-spec->pareto_h);
+  return d->kind != SL_ZONED || init_zones(d, spec, record_bytes);
 }
 
 uint64_t sl_distribution_at(const struct sl_distribution *d, uint64_t visit) {
@@ -140,6 +163,8 @@ uint64_t sl_distribution_at(const struct sl_distribution *d, uint64_t visit) {
       return sl_random_next(&state) % d->records;
     case SL_ZIPF:
       return zipf(d, &state);
+    case SL_PARETO:
+      return pareto(d, &state);
     case SL_NORMAL:
       return normal(d, &state);
     case SL_ZONED:

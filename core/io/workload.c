@@ -57,7 +57,7 @@ static int open_target(struct sl_run *run, struct sl_error *e) {
   result->memory_align = run->target.memory_align;
   result->offset_align = run->target.offset_align;
   result->filesystem_magic = run->target.filesystem_magic;
-  if (run->spec->operation != SL_TRIM) return 0;
+  if (run->spec->operation < SL_TRIM) return 0;
   code = sl_target_trim_probe(&run->target, &result->trim_facts, e);
   if (code) sl_target_close(&run->target, NULL);
   return code;
@@ -285,7 +285,7 @@ static int run_spec(const struct sl_workload_spec *spec, struct sl_job *job,
                        .tally = {&result->read, &result->write, &result->trim},
                        .rate = spec->rate_operations_s ? spec->rate_operations_s
                                                        : spec->rate_bytes_s};
-  run.is_held_back = spec->limit_bytes || run.rate;
+  run.is_held_back = spec->limit_bytes || run.rate || spec->think_ns;
   code = check_clock(&run, e);
   if (!code) code = open_target(&run, e);
   if (code) return code;

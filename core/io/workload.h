@@ -34,8 +34,10 @@
 enum sl_operation {
   SL_READ,
   SL_WRITE,
-  SL_MIXED, /* read_percent of the operations read, the rest write */
-  SL_TRIM   /* discards: BLKDISCARD on a device, a punched hole in a file */
+  SL_MIXED,     /* read_percent of the operations read, the rest write */
+  SL_TRIM,      /* discards: BLKDISCARD on a device, a punched hole in a file */
+  SL_TRIM_WRITE /* two visits of each record: one trims it, the next writes it;
+                   limit_records and a distribution count both */
 };
 
 enum sl_flush {
@@ -109,9 +111,15 @@ struct sl_workload_spec {
   size_t legal_count;
   unsigned bad_kept; /* bad sectors to keep whole, <= the maximum */
 
-  uint64_t rate_bytes_s;        /* 0: as fast as it goes */
-  uint64_t rate_operations_s;   /* the same in operations; not both */
-  int64_t limit_latency_ns;     /* an operation that lasts longer ends it */
+  uint64_t rate_bytes_s;      /* 0: as fast as it goes */
+  uint64_t rate_operations_s; /* the same in operations; not both */
+  int64_t limit_latency_ns;   /* an operation that lasts longer ends it */
+  /* A pause of think_ns, outside of all operations but inside of total_ns,
+   * after think_every visits, or when think_after_ns has passed since the last
+   * one, whichever is first (0: not by this).  Of it, think_spin_ns are spent
+   * computing, not asleep.  A queue is empty in a pause. */
+  int64_t think_ns, think_spin_ns, think_after_ns;
+  uint64_t think_every;
   bool continue_on_error;       /* else the first error ends the workload */
   bool require_cold;            /* refuse to start a read on cached pages */
   bool drop_cache;              /* before a read: flush and drop this file's

@@ -157,9 +157,10 @@ static int check_operation(const struct sl_workload_spec *spec,
   if (spec->operation == SL_MIXED && spec->read_percent > 100) {
     return sl_refuse(spec, e, "read_percent is %u", spec->read_percent);
   }
-  if (spec->verify && spec->operation == SL_WRITE) {
+  if (spec->verify &&
+      (spec->operation == SL_WRITE || spec->operation == SL_TRIM_WRITE)) {
     return sl_refuse(spec, e,
-                     "verify compares what was read: a write reads "
+                     "verify compares what was read: this reads "
                      "nothing");
   }
   if (spec->verify && spec->operation == SL_MIXED) {
@@ -183,6 +184,17 @@ static int check_operation(const struct sl_workload_spec *spec,
   return 0;
 }
 
+static int check_pauses(const struct sl_workload_spec *spec,
+                        struct sl_error *e) {
+  bool due = spec->think_every || spec->think_after_ns;
+  if (due == (spec->think_ns != 0) && spec->think_spin_ns <= spec->think_ns) {
+    return 0;
+  }
+  return sl_refuse(spec, e,
+                   "pauses: think_ns needs think_every or think_after_ns, "
+                   "these think_ns, and think_spin_ns is a part of it");
+}
+
 static int check_limits(const struct sl_workload_spec *spec,
                         struct sl_error *e) {
   if (spec->rate_bytes_s && spec->rate_operations_s) {
@@ -191,7 +203,8 @@ static int check_limits(const struct sl_workload_spec *spec,
                      "them");
   }
   if (spec->limit_latency_ns < 0 || spec->limit_ns < 0 || spec->ramp_ns < 0 ||
-      spec->virtual_op_ns < 0) {
+      spec->virtual_op_ns < 0 || spec->think_ns < 0 ||
+      spec->think_after_ns < 0) {
     return sl_refuse(spec, e, "a duration is negative");
   }
   if (spec->interval_ns != 0 && spec->interval_ns < 1000000) {
@@ -213,6 +226,7 @@ int sl_workload_check(const struct sl_workload_spec *spec, struct sl_error *e) {
   if (!code) code = check_record(spec, e);
   if (!code) code = check_operation(spec, e);
   if (!code) code = check_limits(spec, e);
+  if (!code) code = check_pauses(spec, e);
   if (!code) code = check_legal(spec, e);
   if (!code) code = sl_spec_check_varied(spec, e);
   return code;

@@ -56,8 +56,8 @@ static inline void visit(struct sl_run *run, struct sl_step *step) {
   }
 }
 
-/* True when the rate and limit_bytes allow the visit, after a wait if need
- * be. */
+/* True when pauses, the rate and limit_bytes allow the visit, after a wait if
+ * need be. */
 static bool may_go_on(struct sl_run *run, const struct sl_step *step) {
   uint64_t bytes =
       atomic_load_explicit(&run->progress->bytes, memory_order_relaxed);
@@ -65,6 +65,7 @@ static bool may_go_on(struct sl_run *run, const struct sl_step *step) {
     sl_run_end(run, SL_END_COMPLETE);
     return false;
   }
+  if (sl_run_think_due(run) && !sl_run_think(run)) return false;
   return !run->rate || sl_run_pace(run, step->length);
 }
 

@@ -12,7 +12,10 @@ typedef unsigned long long ull;
 
 enum sl_op sl_run_mixed_op(const struct sl_workload_spec *spec,
                            uint64_t visit) {
-  if (spec->operation == SL_TRIM) return SL_OP_TRIM;
+  if (spec->operation >= SL_TRIM) {
+    bool writes = spec->operation == SL_TRIM_WRITE && visit % 2;
+    return writes ? SL_OP_WRITE : SL_OP_TRIM;
+  }
   uint64_t state = spec->seed ^ (visit * UINT64_C(0x9e3779b97f4a7c15));
   uint64_t draw = sl_random_next(&state) >> 32;
   return (draw * 100) >> 32 < spec->read_percent ? SL_OP_READ : SL_OP_WRITE;
@@ -32,7 +35,7 @@ static int plan_range(struct sl_run *run, struct sl_error *e) {
   uint64_t bytes = spec->range_bytes ? spec->range_bytes : left;
   /* A file grows when it is written; nothing else reaches past its end. */
   bool fixed = real && (run->target.is_block || spec->operation == SL_READ ||
-                        spec->operation == SL_TRIM);
+                        spec->operation >= SL_TRIM);
   uint64_t usable = fixed && left < bytes ? left : bytes;
   if (usable < spec->record_bytes) {
     refuse(run, e);
@@ -100,6 +103,7 @@ int sl_run_plan(struct sl_run *run, struct sl_error *e) {
   if (code) return code;
   sl_order_init(&run->order, spec->order, run->records, spec->seed,
                 spec->stride_records);
+  if (spec->operation == SL_TRIM_WRITE) run->records *= 2;
   run->visit = spec->first_visit;
   run->index = run->visit % run->records;
   run->pass = run->visit / run->records;

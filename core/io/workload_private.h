@@ -59,7 +59,7 @@ struct sl_run {
 
   /* Where it is. */
   bool going;
-  bool is_held_back;  /* by limit_bytes or a rate */
+  bool is_held_back;  /* by limit_bytes, a rate or pauses */
   uint64_t visit;     /* absolute number of the next visit */
   uint64_t index;     /* visit % records */
   uint64_t pass;      /* visit / records */
@@ -80,6 +80,8 @@ struct sl_run {
   uint64_t rate;          /* bytes or operations a second; 0 none */
   int64_t due_ns;         /* pacing: when the next one may start */
   uint64_t due_rest;      /* and the fraction of a nanosecond, times rate */
+  uint64_t think_visit;   /* the next pause comes before this visit */
+  int64_t think_ns;       /* or at this time; INT64_MAX */
 
   struct sl_tally *tally[3];    /* by enum sl_op */
   struct sl_series_point point; /* of the interval that runs */
@@ -186,6 +188,9 @@ void sl_run_begin_time(struct sl_run *run);
 void sl_run_check_time(struct sl_run *run, int64_t now_ns);
 /* Waits until the record may start.  False: the run ended meanwhile. */
 bool sl_run_pace(struct sl_run *run, size_t length);
+/* Whether a pause is due; it makes one, and says whether the run goes on. */
+bool sl_run_think_due(const struct sl_run *run);
+bool sl_run_think(struct sl_run *run);
 /* Forgets what the ramp measured. */
 void sl_run_end_ramp(struct sl_run *run, int64_t now_ns);
 /* Puts the point away and begins the one that `now_ns` lies in. */

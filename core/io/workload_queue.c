@@ -30,14 +30,17 @@ static bool overtakes(const struct sl_run *run, struct sl_queue *q) {
   return run->visit - q->oldest >= run->records;
 }
 
-/* The rate and limit_bytes; an empty queue waits here, another goes on with
- * what it has. */
+/* Pauses, the rate and limit_bytes; an empty queue waits here, another goes on
+ * with what it has. */
 static bool is_allowed(struct sl_run *run, struct sl_queue *q,
                        const struct sl_step *step) {
   uint64_t bytes = q->bytes + atomic_load_explicit(&run->progress->bytes,
                                                    memory_order_relaxed);
   if (bytes + step->length > run->bytes_end) {
     if (is_empty(q)) sl_run_end(run, SL_END_COMPLETE);
+    return false;
+  }
+  if (sl_run_think_due(run) && (!is_empty(q) || !sl_run_think(run))) {
     return false;
   }
   if (!run->rate) return true;

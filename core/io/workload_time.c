@@ -47,6 +47,14 @@ static void start_counting(struct sl_run *run, int64_t now_ns) {
   atomic_store_explicit(&p->started_ns, now_ns, memory_order_relaxed);
 }
 
+static void set_next_think(struct sl_run *run, int64_t now_ns) {
+  const struct sl_workload_spec *spec = run->spec;
+  run->think_visit =
+      spec->think_every ? run->visit + spec->think_every : UINT64_MAX;
+  run->think_ns =
+      spec->think_after_ns ? now_ns + spec->think_after_ns : INT64_MAX;
+}
+
 void sl_run_begin_time(struct sl_run *run) {
   int64_t now_ns = sl_run_now(run);
   start_counting(run, now_ns);
@@ -59,6 +67,7 @@ void sl_run_begin_time(struct sl_run *run) {
     run->bytes_end = UINT64_MAX;
   }
   run->due_ns = run->last_ns = now_ns;
+  set_next_think(run, now_ns);
   sl_run_check_time(run, now_ns);
 }
 
@@ -109,20 +118,42 @@ static void sleep_until(struct sl_run *run, int64_t until_ns) {
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 }
 
-bool sl_run_pace(struct sl_run *run, size_t length) {
-  int64_t began_ns = sl_run_now(run), now_ns = began_ns;
-  if (now_ns - run->due_ns > PACE_SLACK_NS) run->due_ns = now_ns;
-  if (now_ns < run->due_ns && run->job) sl_job_enter(run->job, NULL, -1);
-  while (run->going && now_ns < run->due_ns) {
-    int64_t until_ns = least(run->due_ns, now_ns + PACE_SLICE_NS);
+/* Spins first, then sleeps.  Virtual time passes by sleeping only. */
+static void wait_until(struct sl_run *run, int64_t now_ns, int64_t spin_ns,
+                       int64_t due_ns) {
+  int64_t began_ns = now_ns;
+  if (now_ns < due_ns && run->job) sl_job_enter(run->job, NULL, -1);
+  while (run->going && now_ns < due_ns) {
+    int64_t until_ns = least(due_ns, now_ns + PACE_SLICE_NS);
     if (until_ns > run->next_check_ns) until_ns = run->next_check_ns;
-    sleep_until(run, until_ns);
+    if (run->declared_op_ns || now_ns - began_ns >= spin_ns) {
+      sleep_until(run, until_ns);
+    }
     now_ns = sl_run_now(run);
     if (sl_run_cancelled(run)) sl_run_end(run, SL_END_CANCELLED);
     if (now_ns >= run->next_check_ns) sl_run_check_time(run, now_ns);
   }
   run->result->pace_ns += now_ns - began_ns;
   run->last_ns = now_ns;
+}
+
+bool sl_run_think_due(const struct sl_run *run) {
+  return run->spec->think_ns &&
+         (run->visit >= run->think_visit || run->last_ns >= run->think_ns);
+}
+
+bool sl_run_think(struct sl_run *run) {
+  int64_t now_ns = sl_run_now(run);
+  wait_until(run, now_ns, run->spec->think_spin_ns,
+             now_ns + run->spec->think_ns);
+  set_next_think(run, run->last_ns);
+  return run->going;
+}
+
+bool sl_run_pace(struct sl_run *run, size_t length) {
+  int64_t now_ns = sl_run_now(run);
+  if (now_ns - run->due_ns > PACE_SLACK_NS) run->due_ns = now_ns;
+  wait_until(run, now_ns, 0, run->due_ns);
   /* The schedule is a sum of whole records; its rounding is carried on. */
   uint64_t units = run->spec->rate_operations_s ? 1 : length;
   uint64_t scaled = units * 1000000000 + run->due_rest;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Visits that are not simply the next record of an order: drawn from a
- * distribution, or of one of several sizes.  What such a visit does follows
- * from its number, seed and spec alone, too. */
+ * distribution, of one of several sizes, or two for one record.  What such a
+ * visit does follows from its number, seed and spec alone, too. */
 #include <errno.h>
 
 #include "core/io/workload_private.h"
@@ -15,7 +15,8 @@ static bool is_mixed_in_size(const struct sl_workload_spec *spec) {
 }
 
 bool sl_spec_is_varied(const struct sl_workload_spec *spec) {
-  return spec->distribution.kind != SL_UNIFORM || is_mixed_in_size(spec);
+  return spec->distribution.kind != SL_UNIFORM || is_mixed_in_size(spec) ||
+         spec->operation == SL_TRIM_WRITE;
 }
 
 static int refuse(const struct sl_run *run, struct sl_error *e) {
@@ -39,19 +40,22 @@ int sl_run_plan_draws(struct sl_run *run, struct sl_error *e) {
   run->is_varied = sl_spec_is_varied(spec);
   if (spec->distribution.kind == SL_UNIFORM) return 0;
   if (sl_distribution_init(&run->distribution, &spec->distribution,
-                           run->records, spec->seed)) {
+                           run->records, run->record_bytes, spec->seed)) {
     return 0;
   }
   refuse(run, e);
-  sl_error_hint(e, "a zone is smaller than a record: the range has %llu",
+  sl_error_hint(e,
+                "a zone is smaller than a record, or zones reach past the "
+                "range: it has %llu records",
                 (ull)run->records);
   return -EINVAL;
 }
 
 /* A size for this visit, and a place in its record for it. */
-static void draw_size(const struct sl_run *run, struct sl_step *step) {
+static void draw_size(const struct sl_run *run, uint64_t visit,
+                      struct sl_step *step) {
   const struct sl_workload_spec *spec = run->spec;
-  uint64_t state = sl_visit_stream(spec->seed, SALT_SIZE, run->visit);
+  uint64_t state = sl_visit_stream(spec->seed, SALT_SIZE, visit);
   unsigned percent = (unsigned)((sl_random_next(&state) >> 32) * 100 >> 32);
   int i = 0;
   while (percent >= spec->size_mix[i].percent) {
@@ -65,18 +69,20 @@ static void draw_size(const struct sl_run *run, struct sl_step *step) {
 
 void sl_run_vary(const struct sl_run *run, struct sl_step *step) {
   enum sl_distribution_kind kind = run->spec->distribution.kind;
+  int twice = run->spec->operation == SL_TRIM_WRITE;
+  uint64_t visit = run->visit >> twice;
   uint64_t record = kind == SL_UNIFORM
-                        ? run->index
-                        : sl_distribution_at(&run->distribution, run->visit);
-  /* A rank of zipf may be any record; the others name places. */
-  if (kind == SL_UNIFORM || kind == SL_ZIPF) {
+                        ? run->index >> twice
+                        : sl_distribution_at(&run->distribution, visit);
+  /* A rank may be any record; the others name places. */
+  if (kind <= SL_PARETO) {
     record = sl_order_at(&run->order, record);
   }
   step->offset = run->range_offset + record * run->record_bytes;
   step->length = step->request = run->record_bytes;
-  if (record == run->records - 1) {
+  if (record == (run->records >> twice) - 1) {
     step->length = run->tail_bytes;
     step->request = run->tail_request;
   }
-  if (is_mixed_in_size(run->spec)) draw_size(run, step);
+  if (is_mixed_in_size(run->spec)) draw_size(run, visit, step);
 }

@@ -99,12 +99,12 @@ static int check_verify(const struct sl_workload_spec *spec,
 }
 
 static int check_trim(const struct sl_workload_spec *spec, struct sl_error *e) {
-  if (spec->operation != SL_TRIM) return 0;
+  if (spec->operation < SL_TRIM) return 0;
   const char *engine = spec->engine->name;
   if (strcmp(engine, "psync") != 0 && strcmp(engine, "null") != 0) {
     return sl_refuse(spec, e, "engine %s does not trim: psync does", engine);
   }
-  if (spec->stamp) {
+  if (spec->stamp && spec->operation == SL_TRIM) {
     return sl_refuse(spec, e, "a trim writes no stamps");
   }
   if (spec->target.create || spec->target.truncate) {

@@ -71,7 +71,7 @@ static void operations(void) {
   refused("read_percent is 101");
   spec = rig_spec(SL_WRITE);
   spec.verify = true;
-  refused("a write reads nothing");
+  refused("reads nothing");
   spec = rig_spec(SL_MIXED);
   spec.verify = true;
   spec.stamp = false;

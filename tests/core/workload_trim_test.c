@@ -63,13 +63,58 @@ static void drawn_trims_of_several_sizes(void) {
   spec.size_mix[1].record_bytes = 64 * KIB;
   spec.size_mix[1].percent = 50;
   spec.distribution = (struct sl_distribution_spec){
-      .kind = SL_ZONED, .zone_count = 2, .zones = {{100, 50}, {0, 50}}};
+      .kind = SL_ZONED, .zone_count = 2, .zones = {{100, 50, 0}, {0, 50, 0}}};
   spec.limit_records = 500;
   RIG_RUN(&spec, SL_END_COMPLETE);
   CHECK_EQ(rig_result->trim.operations, 500);
   CHECK(rig_result->verified_sectors >= 64 * 8);
   CHECK_EQ(rig_result->bad_sectors, 0);
   check_range(2 * MIB, 2 * MIB, false);
+  rig_close();
+}
+
+/* Each record is trimmed once and then written once: in the end all of it is
+ * there, as if only written. */
+static void trim_and_write(void) {
+  rig_open("/tmp");
+  rig_write(MIB, 1);
+  struct sl_workload_spec spec = rig_spec(SL_TRIM_WRITE);
+  spec.target.create = false;
+  spec.order = SL_ORDER_RANDOM;
+  spec.range_bytes = MIB;
+  spec.identity.generation = 2;
+  RIG_RUN(&spec, SL_END_COMPLETE);
+  CHECK_EQ(rig_result->trim.operations, 256);
+  CHECK_EQ(rig_result->write.operations, 256);
+  CHECK_EQ(rig_result->trim.bytes + rig_result->write.bytes, 2 * MIB);
+  CHECK_EQ(rig_result->passes, 1);
+  CHECK_EQ(rig_result->next_visit, 512);
+  CHECK_EQ(rig_result->generation_last, 2);
+  struct sl_workload_spec read = rig_spec(SL_READ);
+  read.verify = true;
+  read.identity.generation = 2;
+  RIG_RUN(&read, SL_END_COMPLETE);
+  CHECK_EQ(rig_result->bad_sectors, 0);
+  /* Stopped between the two, the record is a hole; going on writes it. */
+  spec.order = SL_ORDER_SEQUENTIAL;
+  spec.limit_records = 7;
+  RIG_RUN(&spec, SL_END_COMPLETE);
+  CHECK_EQ(rig_result->write.operations, 3);
+  check_range(3 * 4096, 4096, true);
+  check_range(4 * 4096, 4096, false);
+  spec.first_visit = 7;
+  spec.limit_records = 1;
+  RIG_RUN(&spec, SL_END_COMPLETE);
+  CHECK_EQ(rig_result->write.bytes, 4096);
+  CHECK_EQ(rig_result->trim.operations, 0);
+  check_range(3 * 4096, 4096, false);
+  /* An odd tail belongs to it too. */
+  spec = rig_spec(SL_TRIM_WRITE);
+  spec.target.create = spec.stamp = false;
+  spec.range_bytes = MIB - 512;
+  RIG_RUN(&spec, SL_END_COMPLETE);
+  CHECK_EQ(rig_result->trim.bytes, MIB - 512);
+  CHECK_EQ(rig_result->write.bytes, MIB - 512);
   rig_close();
 }
 
@@ -170,11 +215,14 @@ static void what_is_refused(void) {
   refused(&spec, "neither creates");
   spec.continue_on_error = true;
   refused(&spec, "continue_on_error");
+  spec.operation = SL_TRIM_WRITE;
+  refused(&spec, "reads nothing");
 }
 
 int main(void) {
   RUN(a_file_gets_holes);
   RUN(drawn_trims_of_several_sizes);
+  RUN(trim_and_write);
   RUN(the_end_of_a_file);
   RUN(a_loop_device_is_trimmed);
   RUN(where_it_cannot_be_had);

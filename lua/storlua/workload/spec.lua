@@ -20,7 +20,7 @@ local fields = {
   { "path", "string", false },
   { "engine", "string", "psync" },
   { "engine_forced", "boolean", false },
-  { "operation", { "read", "write", "mixed", "trim" }, false },
+  { "operation", { "read", "write", "mixed", "trim", "trim_write" }, false },
   { "read_percent", "count", 50 },
   { "record_bytes", "size", 65536 },
   { "size_mix", "table", false },
@@ -30,8 +30,9 @@ local fields = {
   { "range_bytes", "size", 0 },
   { "order", orders, "sequential" },
   { "stride_records", "count", 0 },
-  { "distribution", { "uniform", "zipf", "normal", "zoned" }, "uniform" },
+  { "distribution", { "uniform", "zipf", "pareto", "normal", "zoned" }, "uniform" },
   { "zipf_theta", "number", false },
+  { "pareto_h", "number", false },
   { "normal_percent", "count", false },
   { "zones", "table", false },
   { "seed", "count", function() return spec.run.seed end },
@@ -55,6 +56,10 @@ local fields = {
   { "rate_bytes_s", "rate", 0 },
   { "rate_operations_s", "count", 0 },
   { "limit_latency_seconds", "duration", 0 },
+  { "think_seconds", "duration", 0 },
+  { "think_spin_seconds", "duration", 0 },
+  { "think_after_seconds", "duration", 0 },
+  { "think_every", "count", 0 },
   { "continue_on_error", "boolean", false },
   { "cold", { "drop", "require" }, false },
   { "interval_seconds", "duration", 1 },
@@ -152,7 +157,7 @@ function spec.complete(given)
     end
   end
   if not full.operation then
-    refuse(path, "operation is missing: read, write, mixed or trim")
+    refuse(path, "operation is missing: read, write, mixed, trim or trim_write")
   end
   tables.infer(full, given, function(...) refuse(path, ...) end)
   if full.steady and full.streams > 1 then
@@ -177,9 +182,10 @@ end
 function spec.to_core(full)
   local core = {}
   for name, value in pairs(full) do core[name] = value end
-  core.limit_ns, core.ramp_ns = ns(full.limit_seconds), ns(full.ramp_seconds)
-  core.limit_latency_ns = ns(full.limit_latency_seconds)
-  core.interval_ns = ns(full.interval_seconds)
+  for _, name in ipairs { "limit", "ramp", "limit_latency", "interval", "think", "think_spin",
+                          "think_after" } do
+    core[name .. "_ns"] = ns(full[name .. "_seconds"])
+  end
   if full.steady then
     core.steady_window_ns = ns(full.steady.window_seconds)
     core.steady_percent = full.steady.percent
@@ -187,7 +193,7 @@ function spec.to_core(full)
   core.drop_cache = full.cold ~= nil
   core.require_cold = full.cold == "require"
   local size = full.size_bytes
-  local fixed = full.operation == "read" or full.operation == "trim"
+  local fixed = full.operation == "read" or full.operation:find("^trim") ~= nil
   core.create = not fixed and (size or full.range_bytes > 0) and true or false
   -- A file that is written from end to end grows by itself; one that is only
   -- touched in places gets its size first.

@@ -7,7 +7,7 @@ local tables = {}
 -- name, type, default
 local shapes = {
   zones = { list = true,
-    { "visit_percent", "count" }, { "range_percent", "count" } },
+    { "visit_percent", "count" }, { "range_percent", "count", 0 }, { "range_bytes", "size", 0 } },
   size_mix = { list = true,
     { "record_bytes", "size" }, { "percent", "count" } },
   steady = {
@@ -59,7 +59,8 @@ end
 
 -- What each distribution is told, and with what when nothing is said.
 local parameters = {
-  zipf = { "zipf_theta", 1.2 }, normal = { "normal_percent", 10 }, zoned = { "zones" },
+  zipf = { "zipf_theta", 1.2 }, pareto = { "pareto_h", 0.2 },
+  normal = { "normal_percent", 10 }, zoned = { "zones" },
 }
 
 local function parameter(full, refuse)
