@@ -100,7 +100,7 @@ static int flush_output(int code) {
   return code ? code : 1;
 }
 
-#ifdef NDEBUG
+#ifndef STORLUA_LEAK_CHECK
 /* The process ends, and with it all memory: freeing it piece by piece would
  * take a tenth of the time of a short script. */
 static void *leave(void *user, void *memory, size_t before, size_t bytes) {
@@ -111,7 +111,7 @@ static void *leave(void *user, void *memory, size_t before, size_t bytes) {
 
 /* Runs the __gc of everything. */
 static void close_state(lua_State *L) {
-#ifdef NDEBUG /* else a checker wants to see it freed */
+#ifndef STORLUA_LEAK_CHECK
   lua_setallocf(L, leave, NULL);
 #endif
   lua_close(L);
