@@ -56,7 +56,7 @@ static int l_resume(lua_State *L) {
 static int l_step(lua_State *L) {
   lua_State *co = lua_tothread(L, 1);
   if (!co || !can_resume(co)) return luaL_error(L, "this task cannot run");
-  int status = l_host_step(L, co);
+  int status = l_host_step(L, co, 0);
   if (status == 0) return 0;
   lua_pushboolean(L, status > 0);
   if (status > 0) return 1;

@@ -60,11 +60,10 @@ static int push_open(lua_State *L, void *data) {
   struct opening *o = data;
   if (o->code != 0) return l_push_error(L, &o->error);
   if (!o->ring) return 0;
-  struct l_ring *r = lua_newuserdatauv(L, sizeof *r, 0);
-  r->ring = NULL;
-  r->host = l_host(L);
-  r->poll = NULL;
-  r->is_counted = false;
+  size_t operations = 2 * (size_t)sl_ring_slots(o->ring);
+  struct l_ring *r =
+      lua_newuserdatauv(L, sizeof *r + operations * sizeof *r->done, 0);
+  *r = (struct l_ring){.host = l_host(L)};
   luaL_setmetatable(L, RING);
   r->ring = o->ring;
   o->ring = NULL;
@@ -103,7 +102,7 @@ struct sl_ring *l_check_ring(lua_State *L) {
   return r->ring;
 }
 
-static struct sl_ring *take_ring(struct l_ring *r) {
+struct sl_ring *l_take_ring(struct l_ring *r) {
   struct sl_ring *ring = r->ring;
   struct sl_loop *loop = &r->host->loop;
   if (r->poll) {
@@ -112,9 +111,7 @@ static struct sl_ring *take_ring(struct l_ring *r) {
     loop->handles--;
   }
   if (r->is_counted) loop->in_flight--;
-  r->ring = NULL;
-  r->poll = NULL;
-  r->is_counted = false;
+  *r = (struct l_ring){.host = r->host, .is_shut = true};
   return ring;
 }
 
@@ -133,20 +130,26 @@ static int push_close(lua_State *L, void *data) {
   return 1;
 }
 
-/* ring:close() -> job -> true */
+/* ring:close() -> job -> true; nothing may be under way */
 static int l_close(lua_State *L) {
   static const struct l_job_kind kind = {
       {"close ring", run_close, release_open}, push_close, NULL};
-  l_check_ring(L);
+  luaL_argcheck(L, sl_ring_in_flight(l_check_ring(L)) == 0, 1,
+                "operations are under way");
   struct opening *o = calloc(1, sizeof *o);
   if (!o) return luaL_error(L, "not enough memory");
-  o->ring = take_ring(lua_touserdata(L, 1));
+  o->ring = l_take_ring(lua_touserdata(L, 1));
   return l_job_start(L, &kind, o);
 }
 
 static int l_gc(lua_State *L) {
   struct l_ring *r = luaL_checkudata(L, 1, RING);
-  if (r->ring) sl_ring_close(take_ring(r), NULL);
+  if (!r->ring) return 0;
+  struct sl_ring *ring = l_take_ring(r);
+  if (sl_ring_in_flight(ring) > 0)
+    sl_ring_abandon(ring, NULL, 0);
+  else
+    sl_ring_close(ring, NULL);
   return 0;
 }
 

@@ -15,15 +15,20 @@ struct l_ring {
   struct sl_host *host;
   uv_poll_t *poll; /* wakes the loop; its callback does nothing */
   bool is_counted; /* in the loop's in_flight */
-  lua_State *waiting[2 * SL_RING_SLOTS_MAX]; /* tasks, by slot */
-  lua_State *woken[2 * SL_RING_SLOTS_MAX];
-  unsigned done[2 * SL_RING_SLOTS_MAX];
+  bool is_shut;    /* begins nothing more */
+  /* What l_turn hands to the task it runs: set from there to `finish` only. */
+  const lua_State *woken;
+  const struct sl_ring_done *outcome;
+  struct sl_ring_done done[]; /* of a turn; owners are tasks' coroutines */
 };
 
 /* The open ring at stack index 1; raises when it is closed. */
 struct sl_ring *l_check_ring(lua_State *L);
 
-/* operation, turner */
+/* Leaves the ring, NULL then, to the caller. */
+struct sl_ring *l_take_ring(struct l_ring *r);
+
+/* operation, turner, interrupt, shut, cancel, abandon */
 extern const luaL_Reg l_ring_operation_methods[];
 /* fill, verify, get_u64, put_u64, get, put */
 extern const luaL_Reg l_ring_data_methods[];

@@ -57,19 +57,28 @@ void l_host_tell(struct sl_host *host, enum l_host_event event, int nargs) {
     l_host_call(host, host->on[event], nargs);
 }
 
+/* lua_resume that keeps `running`, which is read in signal handlers on this
+ * thread only. */
+static inline int run(lua_State *L, struct sl_host *host, lua_State *co,
+                      int nargs, int *nresults) {
+  lua_State *before =
+      atomic_load_explicit(&host->running, memory_order_relaxed);
+  atomic_store_explicit(&host->running, co, memory_order_relaxed);
+  int status = lua_resume(co, L, nargs, nresults);
+  atomic_store_explicit(&host->running, before, memory_order_relaxed);
+  if (host->insists) l_interrupt_left(host, co);
+  return status;
+}
+
 /* As auxresume of Lua's own library. */
 int l_host_resume(lua_State *L, lua_State *co, int nargs) {
-  struct sl_host *host = l_host(L);
   if (!lua_checkstack(co, nargs)) {
     lua_pushliteral(L, "too many arguments to resume");
     return -1;
   }
   lua_xmove(L, co, nargs);
   int nresults = 0;
-  lua_State *before = atomic_exchange(&host->running, co);
-  int status = lua_resume(co, L, nargs, &nresults);
-  atomic_store(&host->running, before);
-  l_interrupt_left(host, co);
+  int status = run(L, l_host(L), co, nargs, &nresults);
   if (status != LUA_OK && status != LUA_YIELD) {
     lua_xmove(co, L, 1); /* the error */
     return -1;
@@ -83,12 +92,16 @@ int l_host_resume(lua_State *L, lua_State *co, int nargs) {
   return nresults;
 }
 
-int l_host_step(lua_State *L, lua_State *co) {
+__attribute__((hot)) int l_host_step(lua_State *L, lua_State *co, int nargs) {
   struct sl_host *host = l_host(L);
+  int nresults = 0;
   host->task = co;
-  int n = l_host_resume(L, co, 0);
+  int status = run(L, host, co, nargs, &nresults);
   host->task = NULL;
-  if (n < 0) return -1;
-  lua_pop(L, n);
-  return lua_status(co) == LUA_YIELD ? 0 : 1;
+  if (status > LUA_YIELD) {
+    lua_xmove(co, L, 1); /* the error */
+    return -1;
+  }
+  if (nresults) lua_pop(co, nresults);
+  return status == LUA_YIELD ? 0 : 1;
 }

@@ -58,8 +58,9 @@ int l_host_pcall(lua_State *L, int nargs, int nresults);
  * number of values on top of L, or -1 and the error on top of L. */
 int l_host_resume(lua_State *L, lua_State *co, int nargs);
 
-/* Runs a task up to its next wait, dropping what it yields: 0 when it waits,
- * 1 when it has ended, -1 when it failed, with the error on top of L. */
-int l_host_step(lua_State *L, lua_State *co);
+/* Runs a task up to its next wait, dropping what it yields; the `nargs` values
+ * that its wait returns are on its own stack.  0 when it waits, 1 when it has
+ * ended, -1 when it failed, with the error on top of L. */
+int l_host_step(lua_State *L, lua_State *co, int nargs);
 
 #endif

@@ -6,41 +6,15 @@
 #ifdef STORLUA_HAVE_LIBURING
 
 #include <errno.h>
-#include <liburing.h>
 #include <stdlib.h>
-#include <sys/uio.h>
 
-#include "core/base/buffer.h"
 #include "core/base/clock.h"
+#include "core/io/ring_private.h"
 
-struct slot {
-  uint64_t offset;
-  int64_t started_ns;
-  struct iovec vector; /* for the kernel when the arena is not registered */
-  int32_t result;
-  enum sl_ring_op op;
-  bool is_busy;
-};
-
-struct sl_ring {
-  struct io_uring uring;
-  struct sl_target target;
-  struct sl_buffer arena;
-  size_t record_bytes;
-  unsigned slots;
-  unsigned in_flight;
-  unsigned queued; /* slots in `line` */
-  bool writes;
-  bool has_memory;
-  bool has_ring_fd; /* looked up whether it can be registered */
-  int entry_fd;
-  unsigned char entry_flags;
-  unsigned *line;     /* slots that no system call has taken yet */
-  struct slot *table; /* 2 * slots */
-  struct sl_histogram latency[SL_RING_OPS];
-};
-
-static const char *const op_names[SL_RING_OPS] = {"read", "write", "fsync"};
+const char *sl_ring_op_name(enum sl_ring_op op) {
+  static const char *const names[SL_RING_OPS] = {"read", "write", "fsync"};
+  return names[op];
+}
 
 /* Completions are delivered at our next system call instead of by an
  * interrupt (Linux 5.19).  DEFER_TASKRUN would tie the ring to the thread
@@ -59,7 +33,7 @@ static void register_all(struct sl_ring *r) {
   r->has_memory = io_uring_register_buffers(&r->uring, &memory, 1) == 0;
 }
 
-static void free_ring(struct sl_ring *r) {
+void sl_ring_free(struct sl_ring *r) {
   free(r->table);
   free(r->line);
   free(r);
@@ -94,7 +68,7 @@ int sl_ring_open(struct sl_ring **ring, const struct sl_ring_spec *spec,
   if (r) r->table = calloc(2 * spec->slots, sizeof(*r->table));
   if (r) r->line = calloc(2 * spec->slots, sizeof(*r->line));
   if (!r || !r->table || !r->line) {
-    if (r) free_ring(r);
+    if (r) sl_ring_free(r);
     return sl_error_set(e, -ENOMEM, "ring", spec->target.path, -1);
   }
   r->slots = spec->slots;
@@ -104,7 +78,7 @@ int sl_ring_open(struct sl_ring **ring, const struct sl_ring_spec *spec,
     sl_histogram_init(&r->latency[i]);
   code = open_parts(r, spec, e);
   if (code != 0) {
-    free_ring(r);
+    sl_ring_free(r);
     return code;
   }
   *ring = r;
@@ -134,7 +108,7 @@ unsigned char *sl_ring_data(struct sl_ring *ring, unsigned slot) {
 
 static void write_entry(struct sl_ring *r, struct io_uring_sqe *sqe,
                         unsigned slot, unsigned bytes) {
-  struct slot *s = &r->table[slot];
+  struct sl_ring_slot *s = &r->table[slot];
   if (s->op == SL_RING_FSYNC) {
     io_uring_prep_fsync(sqe, r->entry_fd, 0);
   } else {
@@ -157,19 +131,27 @@ static void write_entry(struct sl_ring *r, struct io_uring_sqe *sqe,
   sqe->user_data = slot;
 }
 
+static unsigned free_flush(const struct sl_ring *r) {
+  unsigned slot = r->slots;
+  while (slot < 2 * r->slots - 1 && r->table[slot].is_busy)
+    slot++;
+  return slot;
+}
+
 __attribute__((hot)) int sl_ring_queue(struct sl_ring *r, unsigned slot,
                                        enum sl_ring_op op, uint64_t bytes,
-                                       uint64_t offset) {
-  bool flush = op == SL_RING_FSYNC;
-  if (slot >= 2 * r->slots || flush != (slot >= r->slots)) return -EINVAL;
-  if (r->table[slot].is_busy) return -EBUSY;
-  if (op != SL_RING_READ && !r->writes) return -EBADF;
-  if (!flush && (bytes == 0 || bytes > r->record_bytes ||
-                 offset > (uint64_t)INT64_MAX - bytes))
+                                       uint64_t offset, void *owner) {
+  if (op == SL_RING_FSYNC)
+    slot = free_flush(r);
+  else if (slot >= r->slots || bytes - 1 >= r->record_bytes ||
+           offset > (uint64_t)INT64_MAX - bytes)
     return -EINVAL;
+  struct sl_ring_slot *s = &r->table[slot];
+  if (s->is_busy) return -EBUSY;
+  if (op != SL_RING_READ && !r->writes) return -EBADF;
   struct io_uring_sqe *sqe = io_uring_get_sqe(&r->uring);
   if (!sqe) return -EBUSY;
-  struct slot *s = &r->table[slot];
+  s->owner = owner;
   s->op = op;
   s->offset = offset;
   s->is_busy = true;
@@ -179,8 +161,7 @@ __attribute__((hot)) int sl_ring_queue(struct sl_ring *r, unsigned slot,
   return 0;
 }
 
-/* The clock is read once for all that go together. */
-static int submit(struct sl_ring *r) {
+int sl_ring_submit(struct sl_ring *r) {
   if (!r->has_ring_fd) { /* belongs to a thread: here it is the right one */
     r->has_ring_fd = true;
     io_uring_register_ring_fd(&r->uring);
@@ -198,27 +179,29 @@ static int submit(struct sl_ring *r) {
   return 0;
 }
 
-__attribute__((hot)) int sl_ring_turn(struct sl_ring *r, unsigned *done,
-                                      unsigned max) {
+__attribute__((hot)) int sl_ring_turn(struct sl_ring *r,
+                                      struct sl_ring_done *done, unsigned max) {
   if (io_uring_sq_ready(&r->uring)) {
-    int code = submit(r);
+    int code = sl_ring_submit(r);
     if (code < 0) return code;
   }
   struct io_uring_cqe *cqe;
-  unsigned head, count = 0;
+  unsigned head, count = 0, seen = 0;
   int64_t now_ns = 0;
   io_uring_for_each_cqe(&r->uring, head, cqe) {
     if (count == max) break;
+    seen++;
+    if (cqe->user_data == SL_RING_CANCEL) continue;
     if (count == 0) now_ns = sl_monotonic_ns();
     unsigned slot = (unsigned)cqe->user_data;
-    struct slot *s = &r->table[slot];
+    struct sl_ring_slot *s = &r->table[slot];
     s->result = cqe->res;
     s->is_busy = false;
     if (cqe->res >= 0)
       sl_histogram_add(&r->latency[s->op], now_ns - s->started_ns);
-    done[count++] = slot;
+    done[count++] = (struct sl_ring_done){s->owner, slot, cqe->res};
   }
-  io_uring_cq_advance(&r->uring, count);
+  io_uring_cq_advance(&r->uring, seen);
   r->in_flight -= count;
   return (int)count;
 }
@@ -231,10 +214,10 @@ bool sl_ring_is_held_up(const struct sl_ring *r) {
 
 int64_t sl_ring_result(const struct sl_ring *r, unsigned slot,
                        struct sl_error *e) {
-  const struct slot *s = &r->table[slot];
+  const struct sl_ring_slot *s = &r->table[slot];
   if (s->result >= 0) return s->result;
   bool flush = s->op == SL_RING_FSYNC;
-  sl_error_set(e, s->result, op_names[s->op], r->target.path,
+  sl_error_set(e, s->result, sl_ring_op_name(s->op), r->target.path,
                flush ? -1 : (int64_t)s->offset);
   if (s->result == -EINVAL && r->target.is_direct)
     sl_error_hint(e, "direct I/O here takes multiples of %u bytes",
@@ -245,16 +228,6 @@ int64_t sl_ring_result(const struct sl_ring *r, unsigned slot,
 const struct sl_histogram *sl_ring_latency(const struct sl_ring *r,
                                            enum sl_ring_op op) {
   return &r->latency[op];
-}
-
-int sl_ring_close(struct sl_ring *r, struct sl_error *e) {
-  io_uring_queue_exit(&r->uring);
-  int code = sl_target_close(&r->target, e);
-  if (r->in_flight == 0) {
-    sl_buffer_release(&r->arena);
-    free_ring(r);
-  } /* else the kernel has the arena, and the vectors in the slots */
-  return code;
 }
 
 #endif

@@ -8,7 +8,7 @@
  * Slots 0 .. slots-1 have record_bytes of memory each, in one arena; slots
  * `slots` .. 2*slots-1 have none and are for flushes.  A slot has one
  * operation under way at most and belongs to the kernel until sl_ring_turn
- * has given it back.
+ * has given it back, also when the operation was cancelled.
  *
  * An operation is timed from the system call that hands it over to the call
  * of sl_ring_turn that finds it done; what shares a turn shares the clock
@@ -60,16 +60,28 @@ bool sl_ring_is_registered(const struct sl_ring *ring);
 /* Memory of a slot; NULL while it is the kernel's. */
 unsigned char *sl_ring_data(struct sl_ring *ring, unsigned slot);
 
-/* Puts an operation in line; the next turn hands it over.  -EBUSY while the
- * slot has one under way, -EBADF for a write to what was opened for reading,
- * -EINVAL for bytes or an offset out of range. */
+/* Puts an operation in line; the next turn hands it over.  A flush takes a
+ * free slot of its own.  -EBUSY while the slot has one under way, -EBADF for a
+ * write to what was opened for reading, -EINVAL for a slot, bytes or an offset
+ * out of range. */
 int sl_ring_queue(struct sl_ring *ring, unsigned slot, enum sl_ring_op op,
-                  uint64_t bytes, uint64_t offset);
+                  uint64_t bytes, uint64_t offset, void *owner);
 
-/* Hands over what is in line and stores up to `max` slots that are done.
+struct sl_ring_done {
+  void *owner; /* NULL: nobody waits for it any more */
+  unsigned slot;
+  int32_t result; /* bytes, or a negative errno: see sl_ring_result */
+};
+
+/* Hands over what is in line and stores up to `max` operations that are done.
  * Never waits.  Returns how many, or a negative errno when the kernel refuses
  * the ring itself. */
-int sl_ring_turn(struct sl_ring *ring, unsigned *done, unsigned max);
+int sl_ring_turn(struct sl_ring *ring, struct sl_ring_done *done, unsigned max);
+
+/* Takes the owner's operations from it and asks the kernel to cancel them; it
+ * may not be able to.  With NULL: asks so for all and leaves the owners.
+ * Returns how many operations. */
+unsigned sl_ring_cancel(struct sl_ring *ring, const void *owner);
 
 /* In line or under way. */
 unsigned sl_ring_in_flight(const struct sl_ring *ring);
@@ -84,8 +96,23 @@ int64_t sl_ring_result(const struct sl_ring *ring, unsigned slot,
 const struct sl_histogram *sl_ring_latency(const struct sl_ring *ring,
                                            enum sl_ring_op op);
 
-/* Closes and frees.  With operations under way the arena is left behind: the
- * kernel may still write to it.  Reports a failing close of the target. */
+struct sl_ring_stuck {
+  const char *what; /* NULL: nothing is under way */
+  int64_t offset;   /* -1 for a flush */
+  int64_t since_ns; /* monotonic */
+};
+/* The oldest operation under way. */
+struct sl_ring_stuck sl_ring_stuck(const struct sl_ring *ring);
+
+/* Closes and frees; nothing may be under way.  Reports a failing close of the
+ * target. */
 int sl_ring_close(struct sl_ring *ring, struct sl_error *e);
+
+/* Leaves a ring with operations under way to the kernel, which may still write
+ * to the arena: nothing is closed or freed, and the process may not be able to
+ * end (sl_job_abandoned_running).  Stores the up to `max` operations that had
+ * an owner and returns how many. */
+unsigned sl_ring_abandon(struct sl_ring *ring, struct sl_ring_done *done,
+                         unsigned max);
 
 #endif

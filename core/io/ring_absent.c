@@ -48,16 +48,37 @@ unsigned char *sl_ring_data(struct sl_ring *ring, unsigned slot) {
 }
 
 int sl_ring_queue(struct sl_ring *ring, unsigned slot, enum sl_ring_op op,
-                  uint64_t bytes, uint64_t offset) {
+                  uint64_t bytes, uint64_t offset, void *owner) {
   (void)ring;
   (void)slot;
   (void)op;
   (void)bytes;
   (void)offset;
+  (void)owner;
   abort();
 }
 
-int sl_ring_turn(struct sl_ring *ring, unsigned *done, unsigned max) {
+int sl_ring_turn(struct sl_ring *ring, struct sl_ring_done *done,
+                 unsigned max) {
+  (void)ring;
+  (void)done;
+  (void)max;
+  abort();
+}
+
+unsigned sl_ring_cancel(struct sl_ring *ring, const void *owner) {
+  (void)ring;
+  (void)owner;
+  abort();
+}
+
+struct sl_ring_stuck sl_ring_stuck(const struct sl_ring *ring) {
+  (void)ring;
+  abort();
+}
+
+unsigned sl_ring_abandon(struct sl_ring *ring, struct sl_ring_done *done,
+                         unsigned max) {
   (void)ring;
   (void)done;
   (void)max;

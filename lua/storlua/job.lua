@@ -67,14 +67,19 @@ function job.wait(j, ...)
   error(err, 0)
 end
 
+--- How long what was cancelled may take to notice. Once one job hangs, the
+--- others are on the same device more often than not.
+---@return number seconds
+function job.grace()
+  return job.given_up > 0 and 0.05 or job.grace_seconds
+end
+
 --- Gives a cancelled job its grace, then abandons it.
 ---@async
 ---@param j userdata
 ---@return boolean ended false when it had to be abandoned
 function job.end_or_abandon(j)
-  -- Once one job hangs, the others are on the same device more often than not.
-  local grace = job.given_up > 0 and 0.05 or job.grace_seconds
-  if pcall(scheduler.shield_for, grace, await_done, j) or j:is_done() then
+  if pcall(scheduler.shield_for, job.grace(), await_done, j) or j:is_done() then
     return true
   end
   job.given_up = job.given_up + 1

@@ -9,6 +9,7 @@ local job = require("storlua.job")
 local quantity = require("storlua.quantity")
 local scheduler = require("storlua.scheduler")
 local spec = require("storlua.workload.spec")
+local task = require("storlua.task")
 
 local ring = {}
 
@@ -26,22 +27,12 @@ local FIELDS <const> = { path = true, slots = true, record_bytes = true, write =
 --- of the file, 0 past it
 ---@field write fun(self, slot: integer, offset: integer, bytes?: integer): integer writes from the
 --- slot and waits for it. Returns the bytes moved: less only where there is no more room
+---@field fsync fun(self) waits until all that writes had moved before this call is on the medium,
+--- as fsync(2). Writes still under way are not part of it. As many flushes as there are slots may
+--- be under way
 local Ring = {}
 Ring.__index = Ring
 Ring.__name = "storlua.Ring"
-
---- Waits until all that writes had moved before this call is on the medium,
---- as fsync(2). Writes still under way are not part of it. As many flushes as
---- there are slots may be under way.
----@async
-function Ring:fsync()
-  local flushes = self.flushes
-  local slot = table.remove(flushes)
-  if not slot then error("ring:fsync: more flushes under way than slots", 2) end
-  local ok, err = pcall(self.flush, self, slot, 0)
-  flushes[#flushes + 1] = slot
-  if not ok then error(err, 0) end
-end
 
 --- Fills the slot with stamped data that belongs to `offset`.
 ---@param slot integer
@@ -103,32 +94,63 @@ end
 ---@return table
 function Ring:facts() return self.core:facts() end
 
+-- Waits until nothing is under way and tasks that were woken have their
+-- results.
 local function drain(self)
-  while self.core:in_flight() > 0 do
+  if self.core:in_flight() > 0 then
     scheduler.await(function(resume)
       self.on_idle = resume
       return function() self.on_idle = nil end
     end)
+    self.on_idle = nil
   end
-  -- Tasks that were woken take their results first.
   scheduler.await(function(resume) scheduler.soon(resume) end)
 end
 
---- Waits for what is under way, then closes. An operation that does not come
---- back within the time of a clean-up is left to the kernel with the memory.
----@async
-function Ring:close()
-  if self.is_closed then return end
-  self.is_closed = true
-  scheduler.cleanup(function()
-    local ok, err = pcall(drain, self)
-    scheduler.remove_source(self.source)
-    errors.check(job.wait(self.core:close()))
-    if not ok then error(err, 0) end
-  end)
+-- Leaves the ring to the kernel with what is under way.
+local function abandon(self)
+  local waiting, stuck = self.core:abandon()
+  for _, co in ipairs(waiting) do scheduler.wake(co) end
+  job.given_up = job.given_up + 1
+  stuck.job, stuck.abandoned = "ring " .. self.path, true
+  job.on_stuck(stuck)
 end
 
-Ring.__close = Ring.close
+--- Begins nothing more, waits for what is under way, then closes. When the
+--- task is cancelled meanwhile, or was before, the kernel is asked to end the
+--- operations and given job.grace_seconds. What has not come back then, or
+--- within the time of a clean-up, is left behind with its memory and reported
+--- as a job that hangs is.
+---@async
+function Ring:close()
+  local t = scheduler.current()
+  if self.is_closed then return end
+  self.is_closed = true
+  self.core:shut()
+  local ok, err = true, nil
+  if not t.cancels[1] then
+    ok, err = pcall(task.timeout, scheduler.cleanup_seconds, drain, self)
+  end
+  if not ok or t.cancels[1] then
+    self.core:cancel()
+    pcall(scheduler.shield_for, job.grace(), drain, self)
+  end
+  scheduler.remove_source(self.source)
+  if self.core:in_flight() > 0 then
+    abandon(self)
+  else
+    scheduler.cleanup(function() errors.check(job.wait(self.core:close())) end)
+  end
+  if not ok then error(err, 0) end
+end
+
+function Ring:__close(unwinding)
+  local ok, err = pcall(self.close, self)
+  if ok then return end
+  if unwinding == nil then error(err, 0) end
+  -- A cancel is met at the next wait.
+  if not scheduler.current().cancels[1] then scheduler.record(err) end
+end
 
 -- Runs the tasks whose operations are done.
 local function source_of(self)
@@ -136,10 +158,7 @@ local function source_of(self)
   return function()
     local count, held_up = turn()
     local on_idle = self.on_idle
-    if on_idle and self.core:in_flight() == 0 then
-      self.on_idle = nil
-      on_idle()
-    end
+    if on_idle and self.core:in_flight() == 0 then on_idle() end
     return held_up and count + 1 or count
   end
 end
@@ -174,15 +193,14 @@ function ring.open(options)
     options.write or false, options.direct or false, size(options.size_bytes or 0, "size_bytes"))))
   local self = setmetatable({
     path = options.path, slots = slots, record_bytes = record_bytes, core = opened,
-    size_bytes = opened:facts().size_bytes, is_closed = false, flushes = {},
+    size_bytes = opened:facts().size_bytes, is_closed = false,
     run_id = options.run_id or spec.run.run_id, target_id = options.target_id or 0,
   }, Ring)
-  self.read = opened:operation(READ, scheduler.checkpoint, raise)
-  self.write = opened:operation(WRITE, scheduler.checkpoint, raise)
-  self.flush = opened:operation(FSYNC, scheduler.checkpoint, raise)
-  for slot = slots + 1, 2 * slots do table.insert(self.flushes, slot) end
+  for op, name in pairs { [READ] = "read", [WRITE] = "write", [FSYNC] = "fsync" } do
+    self[name] = opened:operation(op, scheduler.checkpoint, scheduler.arm, raise)
+  end
   self.source = source_of(self)
-  scheduler.add_source(self.source)
+  scheduler.add_source(self.source, function(co) return opened:interrupt(co) end)
   return self
 end
 

@@ -23,6 +23,7 @@ local yield, running, step = coroutine.yield, coroutine.running, core.step
 local TURN_EVERY = 8 -- batches of ready tasks, while a source feeds them
 local ready = { first = 1, last = 0 }
 local sources = {} -- functions that make tasks ready: see add_source
+local interrupts = {} -- functions that end a wait for a source, by source
 local live = {} -- tasks that have not ended, by their coroutines
 
 ---@class storlua.TaskState
@@ -32,6 +33,7 @@ local live = {} -- tasks that have not ended, by their coroutines
 ---@field shield? table the shield it runs under: {end_ns, outer}
 ---@field abort? fun() ends the wait it is in
 ---@field parked? boolean it waits by scheduler.await
+---@field deadline? userdata timer of the shield it waits under for a source
 ---@field ended? boolean
 ---@field failed boolean
 ---@field error any
@@ -127,7 +129,12 @@ end
 
 --- Raises if the running task was cancelled.
 function scheduler.checkpoint()
-  check_cancel(scheduler.current())
+  local t = scheduler.current()
+  if t.deadline then
+    t.deadline:cancel()
+    t.deadline = nil
+  end
+  check_cancel(t)
 end
 
 --- Adds a source: a function that is called between two batches of ready
@@ -135,20 +142,43 @@ end
 --- finds some, the loop turns after a few batches only. It never waits; what it
 --- looks for must wake the loop.
 ---
---- Such a wait is a yield of the task's coroutine that costs no closures and
---- that nothing ends early: for operations that own memory of the task. Who
---- begins one calls scheduler.checkpoint before and after it, or knows from the
---- host that there is no cancel to be raised (bindings/host/host.h).
+--- Such a wait is a yield of the task's coroutine that costs no closures. Who
+--- begins one calls scheduler.checkpoint before and after it and scheduler.arm
+--- when it has begun, or knows from the host that there is no cancel to be
+--- raised and no shield (bindings/host/host.h). `interrupt` ends the wait of a
+--- coroutine: the source forgets it, and the scheduler resumes it.
 ---@param poll fun(): integer
-function scheduler.add_source(poll)
+---@param interrupt fun(co: thread): boolean whether it was waiting here
+function scheduler.add_source(poll, interrupt)
   sources[#sources + 1] = poll
+  interrupts[poll] = interrupt
 end
 
 function scheduler.remove_source(poll)
+  interrupts[poll] = nil
   for i = #sources, 1, -1 do
     if sources[i] == poll then table.remove(sources, i) end
   end
 end
+
+-- Ends the wait of a task for a source, if it is in one.
+local function interrupt(t)
+  for _, end_wait in pairs(interrupts) do
+    if end_wait(t.coroutine) then return push_ready(t) end
+  end
+end
+
+--- A wait for a source has begun: a shield's deadline ends it.
+function scheduler.arm()
+  local t = scheduler.current()
+  if not t.shield or t.shield.end_ns == math.maxinteger then return end
+  t.deadline = timer.start(math.max(0, t.shield.end_ns - loop.now_ns()),
+    function() interrupt(t) end)
+end
+
+--- Lets a task go on that the source will not: its wait raises.
+---@param co thread
+function scheduler.wake(co) push_ready(live[co]) end
 
 local function park(t, abort)
   t.abort, t.parked = abort, true
@@ -203,7 +233,8 @@ function scheduler.cancel(t, reason, scope)
   if not t.cancels[1] then core.alert(1) end
   local entry = { reason = reason, scope = scope, shield = scope and scope.shield }
   table.insert(t.cancels, scope and #t.cancels + 1 or 1, entry)
-  if t.abort and pending(t) then t.abort() end
+  if not pending(t) then return end
+  if t.abort then t.abort() else interrupt(t) end
 end
 
 --- Takes back the cancels of a scope that is closed.

@@ -16,7 +16,14 @@ function ring.open(path, slots, record_bytes, write, direct, size_bytes) end
 ---@class storlua.ring
 local methods = {}
 
---- ring:close() -> job -> true
+--- ring:abandon() -> coroutines of the tasks that waited, {what, offset, seconds} of the oldest
+--- operation; the ring is closed then
+function methods:abandon() end
+
+--- ring:cancel(): asks the kernel to end all that is under way
+function methods:cancel() end
+
+--- ring:close() -> job -> true; nothing may be under way
 function methods:close() end
 
 --- ring:facts() -> {path, size_bytes, direct, ram, block, registered, kernel_workers}
@@ -34,11 +41,17 @@ function methods:get_u64() end
 --- ring:in_flight() -> operations
 function methods:in_flight() end
 
+--- ring:interrupt(coroutine) -> whether it was waiting: its operations are nobody's any more.
+--- Whoever calls it wakes the task.
+function methods:interrupt() end
+
 --- ring:latency(op) -> table; 0 read, 1 write, 2 fsync
 function methods:latency() end
 
---- ring:operation(op, checkpoint, raise) -> operate; 0 read, 1 write, 2 fsync checkpoint() raises
---- if the task was cancelled; raise(message, code, fields) raises an error of the library.
+--- ring:operation(op, checkpoint, arm, raise) -> operate op: 0 read, 1 write, 2 fsync.
+--- checkpoint() raises if the task was cancelled, and is called before and after the wait; arm()
+--- is called when it begins under a shield; raise(message, code, fields) raises an error of the
+--- library.
 function methods:operation() end
 
 --- ring:put(slot, first, string)
@@ -46,6 +59,9 @@ function methods:put() end
 
 --- ring:put_u64(slot, index, value)
 function methods:put_u64() end
+
+--- ring:shut(): no operation begins any more
+function methods:shut() end
 
 --- ring:turner(ended) -> turn
 function methods:turner() end
