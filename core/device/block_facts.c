@@ -53,7 +53,9 @@ void sl_block_read_facts(const struct sl_system *system,
       sl_sysfs_directory(system, id->parent_number, directory) != 0) {
     directory[0] = '\0';
   }
+  sl_sysfs_enter(directory);
   read_queue(directory, block);
+  sl_sysfs_leave();
   snprintf(block->transport, sizeof block->transport, "%s",
            transport_of(directory, id->name));
 }

@@ -198,6 +198,7 @@ int sl_identity_read(const struct sl_system *system,
     snprintf(text, sizeof text, "%u:%u", device.major, device.minor);
     return sl_error_set(e, code, "find block device", text, -1);
   }
+  sl_sysfs_enter(directory);
   id->partition = sl_sysfs_number(directory, "partition");
   id->kind = kind_of(sl_sysfs_name(directory), id->partition >= 0);
   name_of(directory, id->name);
@@ -208,8 +209,10 @@ int sl_identity_read(const struct sl_system *system,
   int64_t start = is_partition ? sl_sysfs_number(directory, "start") : -1;
   id->start_bytes = start < 0 ? -1 : start * 512;
   id->read_only = sl_sysfs_number(directory, "ro");
+  sl_sysfs_leave();
 
   go_to_disk(directory, id);
+  sl_sysfs_enter(directory);
   id->disk_sequence = sl_sysfs_number(directory, "diskseq");
   id->removable = sl_sysfs_number(directory, "removable");
   read_queue(directory, id);
@@ -217,5 +220,6 @@ int sl_identity_read(const struct sl_system *system,
   snprintf(disk_node, sizeof disk_node, "/dev/%s",
            id->parent[0] ? id->parent : id->name);
   read_unit(directory, disk_node, id);
+  sl_sysfs_leave();
   return 0;
 }

@@ -2,13 +2,12 @@
 #include "core/device/sysfs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "core/base/file.h"
 
 _Static_assert(SL_SYSFS_PATH_BYTES >= PATH_MAX, "realpath needs PATH_MAX");
 
@@ -48,18 +47,48 @@ int sl_sysfs_directory(const struct sl_system *system,
   return realpath(link, directory) ? 0 : -errno;
 }
 
+static _Thread_local const char *entered;
+static _Thread_local int entered_fd = -1;
+
+void sl_sysfs_enter(const char *directory) {
+  entered_fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  entered = entered_fd < 0 ? NULL : directory;
+}
+
+void sl_sysfs_leave(void) {
+  if (entered) close(entered_fd);
+  entered = NULL;
+}
+
+static int open_attribute(const char *directory, const char *attribute) {
+  char path[SL_SYSFS_PATH_BYTES];
+  const int flags = O_RDONLY | O_CLOEXEC;
+
+  int fd;
+  if (directory == entered) {
+    fd = openat(entered_fd, attribute, flags);
+  } else {
+    if (join(directory, attribute, path) != 0) return -ENAMETOOLONG;
+    fd = open(path, flags);
+  }
+  return fd < 0 ? -errno : fd;
+}
+
 ssize_t sl_sysfs_text(const char *directory, const char *attribute, char *text,
                       size_t size) {
-  char path[SL_SYSFS_PATH_BYTES];
-
   text[0] = '\0';
-  int printed = snprintf(path, sizeof path, "%s/%s", directory, attribute);
-  if (printed < 0 || (size_t)printed >= sizeof path) return -ENAMETOOLONG;
-  ssize_t length = sl_file_read(path, text, size, NULL);
-  if (length < 0) {
-    text[0] = '\0';
-    return length;
-  }
+  int fd = open_attribute(directory, attribute);
+  if (fd < 0) return fd;
+  /* An attribute is given whole in one read. */
+  ssize_t length;
+  do {
+    length = read(fd, text, size);
+  } while (length < 0 && errno == EINTR);
+  int code = length < 0 ? -errno : (size_t)length == size ? -EFBIG : 0;
+  close(fd);
+  if (code != 0) length = 0;
+  text[length] = '\0';
+  if (code != 0) return code;
   if (length > 0 && text[length - 1] == '\n') text[--length] = '\0';
   return length;
 }

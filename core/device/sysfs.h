@@ -41,6 +41,12 @@ int sl_system_proc(const struct sl_system *system, const char *below,
 int sl_sysfs_directory(const struct sl_system *system,
                        struct sl_device_number device, char *directory);
 
+/* Between the two, what is read of `directory` is found from there and not
+ * from the root each time: most of the cost of reading many attributes.  The
+ * string stays as it is meanwhile.  Does not nest; of this thread. */
+void sl_sysfs_enter(const char *directory);
+void sl_sysfs_leave(void);
+
 /* Reads `attribute` ("size", "queue/scheduler") without its final newline.
  * Returns its length, or a negative errno and "" in `text`. */
 ssize_t sl_sysfs_text(const char *directory, const char *attribute, char *text,

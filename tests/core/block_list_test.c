@@ -8,6 +8,13 @@
 #include "core/base/clock.h"
 #include "core/fake_sysfs.h"
 
+/* A sanitizer looks at each access. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LIST_MS_MAX 1000
+#else
+#define LIST_MS_MAX 50
+#endif
+
 static struct sl_block_list blocks;
 
 #define MMC "platform/fe33.mmc/mmc_host/mmc0/mmc0:0001/block/mmcblk0"
@@ -154,15 +161,18 @@ static void many_devices(void) {
     fake_attribute(disk, "queue/nr_requests", "64\n");
     fake_attribute(disk, "device/vendor", "V\n");
   }
-  struct sl_block_list many;
-  clock_t cpu = clock();
-  int64_t before = sl_monotonic_ns();
-  CHECK_EQ(sl_block_list_read(&fake_system, SL_BLOCKS_PROBE, &many, NULL), 0);
-  int64_t took = sl_monotonic_ns() - before;
-  CHECK_EQ(many.count, 200);
-  printf("       200 devices in %.1f ms (processor %.1f ms)\n",
-         (double)took / 1e6, 1e3 * (double)(clock() - cpu) / CLOCKS_PER_SEC);
-  sl_block_list_release(&many);
+  double best_ms = 1e9;
+  for (int i = 0; i < 20 && best_ms >= LIST_MS_MAX; i++) {
+    struct sl_block_list many;
+    int64_t before = sl_monotonic_ns();
+    CHECK_EQ(sl_block_list_read(&fake_system, SL_BLOCKS_PROBE, &many, NULL), 0);
+    double ms = (double)(sl_monotonic_ns() - before) / 1e6;
+    if (ms < best_ms) best_ms = ms;
+    CHECK_EQ(many.count, 200);
+    sl_block_list_release(&many);
+  }
+  printf("       200 devices in %.1f ms\n", best_ms);
+  CHECK(best_ms < LIST_MS_MAX);
 }
 
 static void a_tree_that_is_not_there(void) {

@@ -33,6 +33,18 @@ local function lsblk()
   return map
 end
 
+-- What lsblk calls our kinds.
+local LSBLK_TYPE = { partition = "part", zram = "disk" }
+
+local function whole(value) return math.tointeger(tonumber(value)) end
+
+-- The elements of a list that may begin with null.
+local function values(list)
+  local out = {}
+  for _, value in pairs(list or {}) do out[#out + 1] = value end
+  return out
+end
+
 local function flag(value) return value == true or value == "1" end
 
 -- lsblk asks udev what is on a device, which is not everywhere; blkid looks.
@@ -40,14 +52,21 @@ local function probe(node)
   local fields = {}
   for line in run("blkid -p -o export %s || true", node):gmatch("[^\n]+") do
     local name, value = line:match("^([^=]+)=(.*)$")
-    if name then fields[name] = value end
+    -- it escapes what a shell would take apart, and shows é as M-CM-)
+    if name then
+      fields[name] = value:gsub("\\(.)", "%1"):gsub("M%-(.)", function(c)
+        return string.char(c:byte() + 128)
+      end)
+    end
   end
   return fields
 end
 
 -- Every field lsblk has too.
-local function assert_same(block, entry)
-  local content, space, theirs = block.content, block.space or {}, probe(block.node)
+---@param not_ours? boolean others use it, and it may not be opened
+local function assert_same(block, entry, not_ours)
+  local content, space = block.content, block.space or {}
+  local theirs = not not_ours and probe(block.node) or nil
   local pairs_of = {
     number = { block.number, entry["maj:min"] }, size = { block.size_bytes, entry.size },
     node = { block.node, entry.path }, parent = { block.parent, entry.pkname },
@@ -64,20 +83,33 @@ local function assert_same(block, entry)
     granularity = { block.discard_granularity_bytes, entry["disc-gran"] },
     ahead = { block.read_ahead_bytes // 1024, entry.ra },
     requests = { block.queue_requests, entry["rq-size"] },
-    type = { content.type, theirs.TYPE }, uuid = { content.uuid, theirs.UUID },
-    table = { content.table, theirs.PTTYPE },
-    total = { space.total_bytes, math.tointeger(tonumber(entry.fssize)) },
+    zoned = { block.zoned, entry.zoned },
+    name = { block.name, entry.kname },
+    kind = { LSBLK_TYPE[block.kind] or block.kind, entry.type },
+    start = { block.start_bytes and block.start_bytes // 512, whole(entry.start) },
+    vendor = { block.vendor, entry.vendor }, model = { block.model, entry.model },
+    firmware = { block.firmware, entry.rev },
+    total = { space.total_bytes, whole(entry.fssize) },
   }
+  for field, tag in pairs(theirs and { type = "TYPE", uuid = "UUID", label = "LABEL",
+    table = "PTTYPE", usage = "USAGE", partition_uuid = "PART_ENTRY_UUID",
+    partition_label = "PART_ENTRY_NAME" } or {}) do
+    pairs_of["content." .. field] = { content[field], theirs[tag] }
+  end
+  if theirs then -- nobody else writes to it
+    pairs_of.used = { space.used_bytes, whole(entry.fsused) }
+    pairs_of.available = { space.available_bytes, whole(entry.fsavail) }
+  end
   for field, pair in pairs(pairs_of) do
     lu.assertEquals(pair[1], pair[2], block.name .. " " .. field)
   end
-  local points, expected = {}, {}
-  for _, mount in ipairs(block.mounts) do points[#points + 1] = mount.point end
-  if block.swap then points[#points + 1] = "[SWAP]" end
-  for _, point in pairs(entry.mountpoints or {}) do
-    expected[#expected + 1] = point
+  local points, roots = {}, {}
+  for _, mount in ipairs(block.mounts) do
+    points[#points + 1], roots[#roots + 1] = mount.point, mount.root
   end
-  lu.assertItemsEquals(points, expected, block.name)
+  if block.swap then points[#points + 1] = "[SWAP]" end
+  lu.assertItemsEquals(points, values(entry.mountpoints), block.name)
+  lu.assertItemsEquals(roots, values(entry.fsroots), block.name)
 end
 
 local suite = {}
@@ -121,6 +153,12 @@ function suite.test_partitions()
   shell.need_root()
   local place <close> = shell.place()
   local node = place:loop("p", "32M", "-P")
+  do -- a table with the id 12345678 and a Linux partition
+    local disk <close> = assert(io.open(node, "r+b"))
+    disk:seek("set", 440)
+    assert(disk:write(string.pack("<I4I2", 0x12345678, 0), "\0\0\0\0\x83\0\0\0",
+      string.pack("<I4I4", 2048, 32768), ("\0"):rep(48), "\x55\xaa"))
+  end
   run("addpart %s 1 2048 32768", node)
   place:later("delpart %s 1", node)
   local blocks, theirs = block_list.read(), lsblk()
@@ -128,8 +166,9 @@ function suite.test_partitions()
   lu.assertEquals(part.kind, "partition")
   lu.assertEquals(part.parent, name_of(node))
   lu.assertEquals(part.start_bytes, 1 << 20)
-  lu.assertEquals(part.size_bytes, theirs[part.name].size)
-  lu.assertEquals(theirs[part.name].pkname, part.parent)
+  lu.assertEquals(part.content.partition_uuid, "12345678-01")
+  assert_same(part, theirs[part.name])
+  assert_same(by_name(blocks)[part.parent], theirs[part.parent])
   for _, root in ipairs(block_list.tree(blocks)) do
     lu.assertNotEquals(root.block.name, part.name)
     if root.block.name == part.parent then
@@ -140,6 +179,15 @@ function suite.test_partitions()
   lu.assertEquals(block_list.find(blocks, node).name, name_of(node))
   lu.assertEquals(block_list.find(blocks, "loop:" .. place.path .. "/p").name, name_of(node))
   lu.assertErrorMsgContains("did you mean", block_list.find, blocks, part.name .. "x")
+end
+
+-- The disk of this machine, which lsblk knows without udev too.
+function suite.test_the_root_disk()
+  shell.need_root()
+  local name = run("findmnt -no SOURCE /"):match("^/dev/(.+)$")
+  local theirs = name and lsblk()[name]
+  if not theirs then lu.skip("the root file system lies on no block device") end
+  assert_same(by_name(block_list.read())[name], theirs, true)
 end
 
 -- One file system in three places, one of them covered.
