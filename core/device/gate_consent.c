@@ -12,11 +12,19 @@
 
 static const char by_id[] = "/dev/disk/by-id/";
 
-/* Hex digits of a CID may be typed in either case. */
+/* Hex digits of a CID may be typed in either case.  An NVMe may be named by
+ * its controller or its world wide id as well. */
 static bool is_unit(const struct sl_identity *id, const char *consent) {
   if (!id->unit[0]) return false;
   if (strncmp(id->unit, "mmc:", 4) == 0) {
     return strcasecmp(id->unit, consent) == 0;
+  }
+  if (strncmp(id->unit, "nvme:", 5) == 0 &&
+      ((strncmp(consent, "nvme:", 5) == 0 &&
+        strcmp(consent + 5, id->serial) == 0) ||
+       (id->wwid[0] && strncmp(consent, "wwid:", 5) == 0 &&
+        strcmp(consent + 5, id->wwid) == 0))) {
+    return true;
   }
   return strcmp(id->unit, consent) == 0;
 }
@@ -30,9 +38,10 @@ static bool is_alias(const struct sl_identity *id, const char *consent) {
          (id->parent[0] && sl_same_device(number, id->parent_number));
 }
 
-/* Cheap sticks share one serial number: then it names none of them. */
+/* Cheap sticks share one serial number, namespaces that of their controller:
+ * then it names none of them. */
 static bool is_unique(const struct sl_gate_request *request,
-                      const struct sl_identity *id) {
+                      const char *consent) {
   char path[SL_SYSFS_PATH_BYTES], attribute[300];
   struct sl_identity *other = malloc(sizeof *other);
   struct dirent *entry;
@@ -48,7 +57,7 @@ static bool is_unique(const struct sl_gate_request *request,
     if (entry->d_name[0] != '.' &&
         sl_sysfs_device(path, attribute, &number) == 0 &&
         sl_identity_read(request->system, number, other, NULL) == 0 &&
-        !other->parent[0] && strcmp(other->unit, id->unit) == 0) {
+        !other->parent[0] && is_unit(other, consent)) {
       same++;
     }
   }
@@ -60,22 +69,23 @@ static bool is_unique(const struct sl_gate_request *request,
 void sl_gate_judge_consent(const struct sl_gate_request *request,
                            struct sl_gate_answer *answer) {
   const struct sl_identity *id = &answer->identity;
-  bool has_serial = strncmp(id->unit, "serial:", 7) == 0 ||
-                    strncmp(id->unit, "wwid:", 5) == 0;
+  bool is_shared =
+      strncmp(id->unit, "mmc:", 4) != 0 && strncmp(id->unit, "loop:", 5) != 0;
 
   for (unsigned i = 0; i < request->consent_count; i++) {
     const char *consent = request->consents[i];
     if (is_alias(id, consent)) return;
     if (!is_unit(id, consent)) continue;
-    if (has_serial && !is_unique(request, id)) {
+    if (is_shared && !is_unique(request, consent)) {
       sl_gate_refuse(answer, "consent",
-                     "more than one device answers to %.400s", id->unit);
+                     "more than one device answers to %.400s", consent);
     }
     return;
   }
   if (!id->unit[0]) {
     sl_gate_refuse(answer, "consent",
-                   "it has no id of its own (no serial number), so it cannot "
+                   "it has no id of its own (no serial number, no UUID), so it "
+                   "cannot "
                    "be named; only a link in %s may stand for it",
                    by_id);
   } else if (request->consent_count == 0) {

@@ -126,6 +126,42 @@ static void read_mmc(const char *disk, struct sl_identity *id) {
   read_label(disk, "device/fwrev", NULL, id->firmware, sizeof id->firmware);
 }
 
+/* Devices that the kernel makes have no serial number: what it is known by for
+ * as long as it is set up.  dm and md are told their UUID. */
+static bool read_made_unit(const char *disk, struct sl_identity *id) {
+  static const struct {
+    const char *prefix, *scheme, *attribute; /* NULL: the number */
+  } made[] = {{"zram", "zram", NULL},
+              {"ram", "ram", NULL},
+              {"dm-", "dm", "dm/uuid"},
+              {"md", "md", "md/uuid"}};
+  const char *name = sl_sysfs_name(disk);
+
+  for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
+    if (!is_numbered(name, made[i].prefix)) continue;
+    char uuid[SL_LABEL_BYTES + 16] = "";
+    const char *text = name + strlen(made[i].prefix);
+    if (made[i].attribute) {
+      sl_sysfs_label(disk, made[i].attribute, uuid, sizeof uuid);
+      text = uuid;
+    }
+    if (text[0])
+      snprintf(id->unit, SL_UNIT_BYTES, "%s:%s", made[i].scheme, text);
+    return true;
+  }
+  return false;
+}
+
+/* The namespaces of one controller share its serial number. */
+static void name_nvme_unit(const char *disk, struct sl_identity *id) {
+  int64_t namespace_id = sl_sysfs_number(disk, "nsid");
+  int at = snprintf(id->unit, SL_UNIT_BYTES, "nvme:%s", id->serial);
+  if (namespace_id >= 0) {
+    snprintf(id->unit + at, SL_UNIT_BYTES - (size_t)at, ":%lld",
+             (long long)namespace_id);
+  }
+}
+
 static void read_unit(const char *disk, const char *disk_node,
                       struct sl_identity *id) {
   const char *name = sl_sysfs_name(disk);
@@ -145,6 +181,7 @@ static void read_unit(const char *disk, const char *disk_node,
     }
     return;
   }
+  if (read_made_unit(disk, id)) return;
   read_label(disk, "device/vendor", NULL, id->vendor, sizeof id->vendor);
   read_label(disk, "device/model", NULL, id->model, sizeof id->model);
   read_label(disk, "device/serial", "serial", id->serial, sizeof id->serial);
@@ -154,7 +191,7 @@ static void read_unit(const char *disk, const char *disk_node,
   if (!id->serial[0]) read_scsi_serial(disk, id);
   sl_identity_read_usb(disk, id);
   if (is_numbered(name, "nvme") && id->serial[0]) {
-    snprintf(id->unit, SL_UNIT_BYTES, "nvme:%s", id->serial);
+    name_nvme_unit(disk, id);
   } else if (id->wwid[0]) {
     snprintf(id->unit, SL_UNIT_BYTES, "wwid:%s", id->wwid);
   } else if (id->serial[0]) {

@@ -41,10 +41,11 @@ struct sl_identity {
   struct sl_device_number parent_number;
   int64_t partition; /* number; -1 when not a partition */
 
-  /* The unit, in the form consent is given in: mmc:<cid>, nvme:<serial>,
-   * wwid:<wwid>, loop:<backing path>, else serial:<vendor>:<model>:<serial>
-   * with blanks as _ (USB sticks, virtio).  A partition has that of its disk.
-   * "" when the hardware has no number of its own. */
+  /* The unit, in the form consent is given in: mmc:<cid>,
+   * nvme:<serial>:<namespace>, wwid:<wwid>, loop:<backing path>, zram:<n>,
+   * ram:<n>, dm:<uuid>, md:<uuid>, else serial:<vendor>:<model>:<serial> with
+   * blanks as _ (USB sticks, virtio).  A partition has that of its disk.  ""
+   * when there is no such number. */
   char unit[SL_UNIT_BYTES];
   char vendor[SL_LABEL_BYTES], model[SL_LABEL_BYTES];
   char serial[SL_LABEL_BYTES], wwid[SL_LABEL_BYTES];

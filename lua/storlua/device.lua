@@ -15,7 +15,7 @@ local LOOPS_MAX = 8 -- loop devices whose files lie on loop devices
 ---@field name? string "mmcblk0p2"
 ---@field kind? string disk, partition, loop, emmc-boot, emmc-rpmb, zram, ram, mtd, mapped
 ---@field node? string "/dev/mmcblk0p2"
----@field id? string the unit: mmc:<cid>, nvme:<serial>, wwid:<wwid>, loop:<backing path>
+---@field id? string the unit: mmc:<cid>, nvme:<serial>:<namespace>, wwid:<wwid>, …
 ---@field parent? string whole disk of a partition or boot area
 ---@field partition? integer
 ---@field vendor? string

@@ -33,6 +33,17 @@ static void build(void) {
   fake_attribute(MMC, "device/cid", "150100424A544434");
   fake_device(MMC "/mmcblk1boot0", "179:8", "8192");
   fake_device(MMC "/mmcblk1gp0", "179:24", "8192");
+  for (int i = 0; i < 3; i++) { /* two namespaces of one, one of another */
+    char disk[80], number[16], id[16];
+    snprintf(disk, sizeof disk, "pci0/nvme/nvme%d/nvme%dn%d", i / 2, i / 2,
+             i % 2 + 1);
+    snprintf(number, sizeof number, "259:%d", i);
+    snprintf(id, sizeof id, "%d\n", i % 2 + 1);
+    fake_device(disk, number, "1000000");
+    fake_attribute(disk, "nsid", id);
+    fake_attribute(disk, "wwid", i == 1 ? "eui.0002\n" : "eui.0001\n");
+    fake_attribute(disk, "device/serial", i == 2 ? "S2\n" : "S1\n");
+  }
   fake_device("virtual/block/zram0", "253:0", "131072");
   for (int i = 0; i < 3; i++) {
     char stick[100], number[16];
@@ -134,6 +145,25 @@ static void a_shared_serial_names_nobody(void) {
   CHECK_STR(reason("no_medium"), "there is no medium in it: 0 bytes");
 }
 
+/* Consent to one namespace is none to its neighbour. */
+static void a_namespace_is_a_unit(void) {
+  ask(259, 1, "nvme:S1:2");
+  CHECK_STR(answer->identity.unit, "nvme:S1:2");
+  CHECK_STR(reason("consent"), "none");
+  ask(259, 1, "nvme:S1:1");
+  CHECK(strstr(reason("consent"), "it is the unit nvme:S1:2"));
+  ask(259, 1, "nvme:S1");
+  CHECK_STR(reason("consent"), "more than one device answers to nvme:S1");
+  ask(259, 2, "nvme:S2"); /* its only one */
+  CHECK_STR(reason("consent"), "none");
+  ask(259, 1, "wwid:eui.0002");
+  CHECK_STR(reason("consent"), "none");
+  ask(259, 0, "wwid:eui.0002");
+  CHECK(strstr(reason("consent"), "it is the unit nvme:S1:1"));
+  ask(259, 0, "wwid:eui.0001");
+  CHECK(strstr(reason("consent"), "more than one device answers"));
+}
+
 static void what_cannot_be_found_out_refuses(void) {
   CHECK_EQ(ask(9, 9, WWID), SL_REFUSED);
   CHECK_STR(reason("unknown"), "the kernel has no block device 9:9");
@@ -170,6 +200,7 @@ int main(void) {
     RUN(boot_areas_are_never_written);
     RUN(swap_without_its_node);
     RUN(a_shared_serial_names_nobody);
+    RUN(a_namespace_is_a_unit);
     RUN(what_cannot_be_found_out_refuses);
   }
   fake_close();

@@ -86,6 +86,12 @@ static void build(void) {
   put_device(NVME "/nvme0n1", "259:0");
   put_link(NVME "/nvme0n1/device", "..");
   put(NVME "/nvme0n1/wwid", "eui.0025385b01234567\n");
+  put(NVME "/nvme0n1/nsid", "1\n");
+  put_device(NVME "/nvme0n2", "259:1");
+  put_link(NVME "/nvme0n2/device", "..");
+  put(NVME "/nvme0n2/nsid", "7\n");
+  put_device(NVME "/nvme0n3", "259:2"); /* of a kernel that does not tell */
+  put_link(NVME "/nvme0n3/device", "..");
 
 #define SCSI "devices/pci0/usb1/1-1/1-1.2/host2/target2:0:0/2:0:0:0"
   put_device(SCSI "/block/sda", "8:0");
@@ -97,6 +103,10 @@ static void build(void) {
 
   put_device("devices/pci0/cciss0/block/cciss!c0d0", "104:0");
   put_device("devices/virtual/block/dm-0", "252:0");
+  put("devices/virtual/block/dm-0/dm/uuid", "CRYPT-LUKS2-0123abcd-key\n");
+  put_device("devices/virtual/block/dm-1", "252:1");
+  put_device("devices/virtual/block/zram2", "253:2");
+  put_device("devices/virtual/block/ram0", "1:0");
   put_link("devices/virtual/block/dm-0/slaves/sda",
            "../../../../../" SCSI "/block/sda");
   put_device("devices/virtual/block/loop9", "7:9");
@@ -145,9 +155,13 @@ static void mmc_and_its_parts(void) {
 
 static void other_buses(void) {
   read_id(259, 0);
-  CHECK_STR(id.unit, "nvme:S4EW NX0R");
+  CHECK_STR(id.unit, "nvme:S4EW NX0R:1");
   CHECK_STR(id.model, "Samsung SSD 970");
   CHECK_STR(id.wwid, "eui.0025385b01234567");
+  read_id(259, 1);
+  CHECK_STR(id.unit, "nvme:S4EW NX0R:7");
+  read_id(259, 2);
+  CHECK_STR(id.unit, "nvme:S4EW NX0R");
   read_id(8, 0);
   CHECK_STR(id.vendor, "SanDisk");
   CHECK_STR(id.serial, "4C53");
@@ -157,6 +171,13 @@ static void other_buses(void) {
   CHECK_STR(id.name, "cciss/c0d0");
   read_id(252, 0);
   CHECK_STR(sl_device_kind_name(id.kind), "mapped");
+  CHECK_STR(id.unit, "dm:CRYPT-LUKS2-0123abcd-key");
+  read_id(252, 1);
+  CHECK_STR(id.unit, "");
+  read_id(253, 2);
+  CHECK_STR(id.unit, "zram:2");
+  read_id(1, 0);
+  CHECK_STR(id.unit, "ram:0");
   read_id(7, 9);
   CHECK_STR(sl_device_kind_name(id.kind), "loop");
   CHECK(!id.is_loop_attached);

@@ -244,7 +244,7 @@ function suite.test_zram()
   local block = by_name(block_list.read()).zram0
   assert_same(block, lsblk().zram0)
   lu.assertEquals(block.kind, "zram")
-  lu.assertNil(block.id)
+  lu.assertEquals(block.id, "zram:0")
   lu.assertNotNil(block.swap)
 end
 
