@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* bare_pread PATH RECORD_BYTES SECONDS SEED: random reads with nothing around
- * them but the choice of the offset: what the machine gives at best. One
- * thread, one page-aligned buffer, the clock read once in 256 reads. Prints
- * the number of reads and the nanoseconds they took. */
+/* bare_pread PATH RECORD_BYTES SECONDS SEED [timed]: random reads with nothing
+ * around them but the choice of the offset: what the machine gives at best.
+ * One thread, one page-aligned buffer, the clock read once in 256 reads; with
+ * `timed` before and after each one, what a latency costs at least.  The path
+ * "-" reads nothing: the clock alone.  Prints the number of reads and the
+ * nanoseconds they took. */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,31 +22,57 @@ static int64_t now_ns(void) {
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+static struct {
+  int fd; /* -1: nothing is read */
+  bool timed;
+  void *data;
+  size_t record;
+  int64_t slowest_ns;
+} run = {.fd = -1};
+
+static bool read_one(uint64_t record_number) {
+  int64_t begin = run.timed ? now_ns() : 0;
+  if (run.fd >= 0 &&
+      pread(run.fd, run.data, run.record,
+            (off_t)(record_number * run.record)) != (ssize_t)run.record) {
+    return false;
+  }
+  int64_t ns = run.timed ? now_ns() - begin : 0;
+  if (ns > run.slowest_ns) run.slowest_ns = ns;
+  return true;
+}
+
 int main(int argc, char **argv) {
-  if (argc != 5) {
-    fprintf(stderr, "usage: bare_pread PATH RECORD_BYTES SECONDS SEED\n");
+  if (argc < 5 || argc > 6) {
+    fprintf(stderr,
+            "usage: bare_pread PATH RECORD_BYTES SECONDS SEED [timed]\n");
     return 2;
   }
-  size_t record = strtoul(argv[2], NULL, 10);
+  run.record = strtoul(argv[2], NULL, 10);
   int64_t limit = (int64_t)(strtod(argv[3], NULL) * 1e9);
   uint64_t x = strtoull(argv[4], NULL, 10) * 2 + 1;
-  int fd = open(argv[1], O_RDONLY | O_CLOEXEC);
-  struct stat st;
-  void *data = NULL;
-  if (fd < 0 || fstat(fd, &st) != 0 || record == 0 ||
-      (uint64_t)st.st_size < record || posix_memalign(&data, 4096, record)) {
-    perror(argv[1]);
+  run.timed = argc == 6;
+  struct stat st = {.st_size = (off_t)1 << 30};
+  if (strcmp(argv[1], "-") != 0) {
+    run.fd = open(argv[1], O_RDONLY | O_CLOEXEC);
+    if (run.fd < 0 || fstat(run.fd, &st) != 0) {
+      perror(argv[1]);
+      return 1;
+    }
+  }
+  if (run.record == 0 || (uint64_t)st.st_size < run.record ||
+      posix_memalign(&run.data, 4096, run.record)) {
+    fprintf(stderr, "bare_pread: no record of %s bytes\n", argv[2]);
     return 1;
   }
-  uint64_t records = (uint64_t)st.st_size / record, reads = 0;
+  uint64_t records = (uint64_t)st.st_size / run.record, reads = 0;
   int64_t begin = now_ns(), now = begin;
   while (now - begin < limit) {
     for (int i = 0; i < 256; i++) {
       x ^= x << 13;
       x ^= x >> 7;
       x ^= x << 17;
-      uint64_t at = ((x >> 32) * records) >> 32;
-      if (pread(fd, data, record, (off_t)(at * record)) != (ssize_t)record) {
+      if (!read_one(((x >> 32) * records) >> 32)) {
         perror("pread");
         return 1;
       }
@@ -51,7 +81,8 @@ int main(int argc, char **argv) {
     now = now_ns();
   }
   printf("%" PRIu64 " %" PRId64 "\n", reads, now - begin);
-  free(data);
-  close(fd);
+  if (run.slowest_ns < 0) return 1; /* it is used: the clocks are read */
+  free(run.data);
+  if (run.fd >= 0) close(run.fd);
   return 0;
 }

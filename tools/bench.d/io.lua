@@ -99,7 +99,8 @@ return storlua.procedure {
 Variants of a case run in turn (A B C, C B A, …), so that what else the machine
 does hits all of them. A line reads: A / B = median of the rounds' own ratios
 (their quartiles), what is wanted, and whether it was met. More than 1 means
-that A does more per second, except for start-up, where less is better. A peer
+that A does more per second, except for start-up, where less is better. A line
+without a number and a target shows what the machine leaves room for. A peer
 that is not installed is reported as not measured.]],
   informational = true,
   options = {
@@ -124,7 +125,7 @@ that is not installed is reported as not measured.]],
     end
     local ram <close> = prepare(opt.ram_dir, 256)
     local disk <close> = prepare(opt.dir, 256)
-    local all, missed = {}, 0
+    local all, judged, missed = {}, 0, 0
     for _, entry in ipairs(plan(opt, t.dir, ram, disk)) do
       if wanted(entry, only) then
         local case, samples, missing
@@ -138,11 +139,12 @@ that is not installed is reported as not measured.]],
         report.print(case, samples, missing, lines)
         for _, line in ipairs(lines) do
           all[#all + 1] = line
+          if line.ok ~= nil then judged = judged + 1 end
           if line.ok == false then missed = missed + 1 end
         end
       end
     end
-    print(("\n%d comparisons, %d missed"):format(#all, missed))
+    print(("\n%d targets, %d missed"):format(judged, missed))
     if opt.json then write_json(opt.json, opt, all) end
   end,
 }

@@ -23,10 +23,12 @@ function peers.have(name)
 end
 
 --- The bare pread loop: reads per second.
+---@param path string "-" reads nothing
+---@param timed boolean|nil the clock is read before and after each read
 ---@return number
-function peers.bare_pread(path, record_bytes, seconds, seed)
+function peers.bare_pread(path, record_bytes, seconds, seed, timed)
   local result = run { peers.programs .. "/bare_pread", path, tostring(record_bytes),
-    tostring(seconds), tostring(seed) }
+    tostring(seconds), tostring(seed), timed and "timed" or nil }
   local reads, ns = result.stdout:match("^(%d+) (%d+)")
   return math.tointeger(reads) / math.tointeger(ns) * 1e9
 end

@@ -41,7 +41,7 @@ function report.compare(case, samples, missing)
       line.value, line.low, line.high =
         line.a_median, rounds.quantile(a, 0.25), rounds.quantile(a, 0.75)
     end
-    if line.value then
+    if line.value and (c.least or c.most) then
       line.ok = (not c.least or line.value >= c.least) and (not c.most or line.value <= c.most)
     end
     lines[#lines + 1] = line
@@ -54,6 +54,13 @@ local function number(value)
   local text = ("%.0f"):format(value)
   if math.abs(value) < 1000 then return ("%.4g"):format(value) end
   return (text:reverse():gsub("(%d%d%d)(%f[%d])", "%1,"):reverse():gsub("^,", ""))
+end
+
+-- Nothing for a line that only shows what the machine leaves room for.
+local function judgement(line)
+  if line.ok == nil then return "" end
+  return (", wanted %s %g: %s"):format(line.least and ">=" or "<=", line.least or line.most,
+    line.ok and "met" or "MISSED")
 end
 
 --- Prints a case: what each variant did, then each comparison.
@@ -79,10 +86,9 @@ function report.print(case, samples, missing, lines)
     if line.missing then
       print(("  %-4s %s%s%s: not measured: %s"):format(line.id, what, line.a, over, line.missing))
     else
-      print(("  %-4s %s%s%s = %s %s (%s to %s), wanted %s %s: %s%s"):format(
+      print(("  %-4s %s%s%s = %s %s (%s to %s)%s%s"):format(
         line.id, what, line.a, over, ("%.3g"):format(line.value), line.unit,
-        ("%.3g"):format(line.low), ("%.3g"):format(line.high), line.least and ">=" or "<=",
-        ("%g"):format(line.least or line.most), line.ok and "met" or "MISSED",
+        ("%.3g"):format(line.low), ("%.3g"):format(line.high), judgement(line),
         line.note and "; " .. line.note or ""))
     end
   end
