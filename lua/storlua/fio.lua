@@ -88,10 +88,12 @@ end
 -- so that no read hits an extent that nobody wrote.
 local function lay_out(t, job, it, offset, size)
   local needed = offset + size
-  if it.is_device or job.operation == "write" or it.size_bytes >= needed then return end
+  local grows = job.operation == "write" and not job.file_overwrite
+  if it.is_device or grows or it.size_bytes >= needed then return end
   t:phase("layout " .. job.path, 0, needed)
   t:measure(job.case_id .. ".layout", {
-    path = job.path, operation = "write", record_bytes = "1M", size_bytes = needed,
+    path = job.path, operation = "write", record_bytes = math.min(needed, 1 << 20),
+    size_bytes = needed,
     flush = "end", stamp = needed % 512 == 0,
   })
   t:phase(nil)
@@ -144,7 +146,7 @@ local function announce(t, job, opt)
 end
 
 local function check_rates(t, job, result)
-  for _, name in ipairs { "read", "write" } do
+  for _, name in ipairs { "read", "write", "trim" } do
     local tally = result[name]
     if tally and tally.operations > 0 then
       local seconds = result.total_ns / 1e9
@@ -171,6 +173,10 @@ local function run_job(t, opt, job, it, seed)
   announce(t, job, opt)
   if job.startdelay then task.sleep(job.startdelay) end
   local spec = fio_job.spec(job, offset, size, it and it.is_device, seed)
+  if job.pre_read and it and it.size_bytes >= offset + size then
+    t:measure(job.case_id .. ".pre_read", { path = job.path, operation = "read",
+      record_bytes = job.block_bytes, range_offset = offset, range_bytes = size })
+  end
   local before = usage_now()
   local result = t:measure(job.case_id, spec)
   t:event("x_fio_done", { case_id = job.case_id, usage = usage_since(before, result.total_ns) })

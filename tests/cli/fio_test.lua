@@ -204,17 +204,83 @@ function suite.test_limits_and_usage()
   lu.assertNil(io.open(place.path .. "/y"))
 end
 
+function suite.test_trims_on_a_file_and_a_device()
+  local place <close> = disk.file_system("ext4")
+  local result = fio(place, { "--name=t", "--filename=t", "--rw=randtrim", "--bs=64k",
+    "--size=1m", "--number_ios=8", "--output-format=json" })
+  local found = assert_passed(result)
+  lu.assertNotNil(found["t.layout"], "what is trimmed is there before")
+  lu.assertEquals(found.t.result.trim.bytes, 8 << 16)
+  local trim = dkjson.decode(result.stdout).jobs[1].trim
+  lu.assertEquals({ trim.io_bytes, trim.total_ios, trim.clat_ns.N }, { 8 << 16, 8, 8 })
+  local used = tonumber(process.run { "stat", "-c", "%b", place.path .. "/t" }.stdout) * 512
+  lu.assertTrue(used <= (1 << 20) - (8 << 16) + 65536, used)
+  local loop <close> = disk.loop { size = "4M" }
+  process.run { "sh", "-c", "tr '\\0' x </dev/zero | head -c 4M >" .. loop.device }
+  local words = { "--name=d", "--filename=" .. loop.device, "--rw=trim", "--bs=4k", "--size=1m" }
+  lu.assertEquals(fio(place, words).code, 5)
+  local text
+  for _ = 1, 5 do
+    text = fio(place, words, { "--destroy", "loop:" .. loop.backing })
+    if not text.stdout:find("%(losetup%) has it open") then break end
+  end
+  assert_passed(text)
+  lu.assertStrContains(text.stdout, "issued rwts: total=0,0,256,0")
+  lu.assertStrContains(text.stdout, "   TRIM: bw=")
+  local left = process.run { "sh", "-c", "tr -d '\\0' <" .. loop.device .. " | wc -c" }.stdout
+  lu.assertEquals(tonumber(left), 3 << 20)
+end
+
+function suite.test_trimwrite_pauses_and_what_comes_before()
+  local place <close> = disk.directory()
+  do
+    local file <close> = assert(io.open(place.path .. "/jobs.fio", "w"))
+    file:write([[
+[global]
+bs=4k
+size=64k
+stonewall
+filename=f
+[tw]
+rw=trimwrite
+[slow]
+rw=read
+thinktime=20ms
+thinktime_blocks=4
+pre_read=1
+[over]
+filename=g
+rw=randwrite
+overwrite=1
+number_ios=2
+]])
+  end
+  local result = fio(place, { "jobs.fio" })
+  local found = assert_passed(result)
+  lu.assertEquals({ found.tw.result.trim.operations, found.tw.result.write.operations },
+    { 16, 16 })
+  lu.assertTrue(found.slow.result.pace_ns >= 3 * 20000000, "three pauses between 16 reads")
+  lu.assertEquals(found["slow.pre_read"].result.read.bytes, 65536)
+  lu.assertEquals(found["over.layout"].result.write.bytes, 65536)
+  lu.assertStrContains(result.stdout, "issued rwts: total=0,16,16,0")
+end
+
 function suite.test_distributions_and_sizes_run()
   local place <close> = disk.directory()
   local result = fio(place, { "--name=hot", "--filename=f", "--size=4m", "--rw=randrw", "--bs=4k",
     "--random_distribution=zipf:1.1", "--number_ios=500", "--time_based", "--runtime=60s",
     "--name=mixed", "--filename=f", "--size=4m", "--rw=randread", "--bssplit=4k/60:64k/40",
-    "--stonewall" })
+    "--stonewall", "--name=near", "--filename=f", "--size=4m", "--rw=randread", "--bs=4k",
+    "--random_distribution=zoned_abs:50/64k:50/192k", "--direct=0", "--stonewall",
+    "--name=pareto", "--filename=f", "--size=4m", "--rw=randread", "--bs=4k",
+    "--random_distribution=pareto:0.2", "--stonewall" })
   local by_id = assert_passed(result)
   local hot, mixed = by_id.hot, by_id.mixed
   lu.assertEquals(hot.result.read.operations + hot.result.write.operations, 500)
   lu.assertEquals(hot.spec.distribution, "zipf")
   lu.assertTrue(mixed.result.read.bytes > 3 << 20 and mixed.result.read.bytes <= 4 << 20)
+  lu.assertEquals(by_id.near.result.read.bytes, 4 << 20)
+  lu.assertEquals(by_id.pareto.spec.pareto_h, 0.2)
   lu.assertStrContains(result.stdout, "mixed: (g=1): rw=randread, bs=(R) 4096B-65536B")
 end
 

@@ -94,6 +94,41 @@ function suite.test_distributions_and_sizes()
   lu.assertEquals(first("--rw=randread --random_distribution=random").distribution, nil)
 end
 
+function suite.test_trims_pauses_and_places()
+  local function first(line)
+    return spec_of(parse("--name=a --filename=/dev/x " .. line).jobs[1])
+  end
+  local spec = first("--rw=randtrim --bs=4k --size=1m --end_fsync=1")
+  lu.assertEquals({ spec.operation, spec.order, spec.stamp, spec.cold, spec.limit_bytes,
+    spec.flush },
+    { "trim", "random", nil, nil, 1 << 20, "end" })
+  spec = first("--rw=trimwrite --size=1m --number_ios=10")
+  lu.assertEquals({ spec.operation, spec.stamp, spec.limit_bytes, spec.limit_records },
+    { "trim_write", true, 2 << 20, 20 })
+  local opt = parse("--name=a --filename=/dev/x --rw=trim --ioengine=libaio --iodepth=8")
+  lu.assertEquals({ opt.jobs[1].engine, opt.jobs[1].iodepth }, { "psync", 1 })
+  lu.assertStrContains(opt.jobs[1].capped, "one call at a time")
+  spec = first("--thinktime=500 --thinktime_spin=900 --bs=8k,")
+  lu.assertEquals({ spec.think_seconds, spec.think_every, spec.think_after_seconds,
+    spec.think_spin_seconds, spec.record_bytes }, { 0.0005, 1, nil, 0.0005, 8192 })
+  spec = first("--thinktime=1s --thinktime_iotime=9 --rw=write --bs=,64k")
+  lu.assertEquals({ spec.think_seconds, spec.think_every, spec.think_after_seconds,
+    spec.record_bytes }, { 1, nil, 9, 65536 })
+  lu.assertEquals(first("--thinktime=1s --thinktime_iotime=9 --thinktime_blocks=4").think_every, 4)
+  lu.assertNil(first("--thinktime=0 --thinktime_blocks=4").think_every)
+  spec = first("--rw=randread --random_distribution=pareto:0.3")
+  lu.assertEquals({ spec.distribution, spec.pareto_h }, { "pareto", 0.3 })
+  spec = first("--rw=randread --random_distribution=zoned_abs:60/1m:40/2m")
+  lu.assertEquals(spec.zones, { { visit_percent = 60, range_bytes = 1 << 20 },
+    { visit_percent = 40, range_bytes = 2 << 20 } })
+  local offsets = {}
+  for i, job in ipairs(parse("--name=a --filename=/dev/x --size=1m --offset=4k --numjobs=3"
+    .. " --offset_increment=8m").jobs) do
+    offsets[i] = spec_of(job).range_offset
+  end
+  lu.assertEquals(offsets, { 4096, (8 << 20) + 4096, (16 << 20) + 4096 })
+end
+
 function suite.test_what_is_not_taken_is_named()
   for line, text in pairs {
     [""] = "no job",
@@ -105,14 +140,26 @@ function suite.test_what_is_not_taken_is_named()
     ["--name=a --rw=randwrite --verify=md5 --bssplit=4k/50:8k/50"] = "exclude each other",
     ["--name=a --rw=read --random_distribution=zipf:1.2"] = "needs a random rw",
     ["--name=a --rw=randread --random_distribution=zipf:x"] = "'x' is no number",
-    ["--name=a --rw=randread --random_distribution=pareto:0.2"] = "are offered",
+    ["--name=a --rw=randread --random_distribution=poisson:0.2"] = "are offered",
     ["--name=a --rw=randread --random_distribution=zoned:60/10:30/90"] = "are 90, not 100",
-    ["--name=a --rw=randtrim"] = "nothing is trimmed",
+    ["--name=a --rw=randread --random_distribution=pareto:1"] = "to 0.999",
+    ["--name=a --rw=randread --random_distribution=zoned_abs:60/1q:40/9g"] = "is no size",
+    ["--name=a --rw=randread --random_distribution=zoned_abs:60/1g:30/9g"] = "are 90, not 100",
+    ["--name=a --rw=randtrim --ioengine=mmap"] = "does not trim",
+    ["--name=a --rw=trimwrite --ioengine=libaio"] = "does not trim",
+    ["--name=a --rw=trimwrite --readonly"] = "writes (rw=trimwrite)",
+    ["--name=a --rw=randread:8"] = "are not offered",
+    ["--name=a --thinktime=5x"] = "is no time",
+    ["--name=a --thinktime=5 --thinktime_blocks=0"] = "from 1 on",
+    ["--name=a --exitall --name=b"] = "exitall is not taken",
     ["--name=a --rw=raedwrite"] = "it can be",
     ["--name=a --blocksiez=4k"] = "blocksiez is not taken",
     ["--name=a --bs=4KiB"] = "power of 1000",
     ["--name=a --bs=4kk"] = "is no size",
-    ["--name=a --bs=4k,8k"] = "one block size",
+    ["--name=a --rw=rw --bs=4k,8k"] = "one block size",
+    ["--name=a --bs=4k,8k,1k,1k"] = "are three",
+    ["--name=a --bs=0"] = "at least one byte",
+    ["--name=a --rate=1m,2m"] = "one for reads and writes",
     ["--name=a --size=16E"] = "is no size",
     ["--name=a --size=101%"] = "more than all",
     ["--name=a --loops=0"] = "from 1 on",

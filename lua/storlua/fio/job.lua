@@ -68,11 +68,35 @@ local function check_engine(job)
   end
 end
 
+-- Which of the three sizes of blocks= the job has, and which must agree.
+local OF_BLOCKS = { read = { 1, 1 }, write = { 2, 2 }, mixed = { 1, 2 }, trim = { 3, 3 },
+                    trim_write = { 2, 3 } }
+
+local function choose_block(job)
+  local blocks, of = job.blocks or { 4096, 4096, 4096 }, OF_BLOCKS[job.operation]
+  job.block_bytes = blocks[of[1]]
+  if job.block_bytes ~= blocks[of[2]] then
+    words.usage("job %s: bs=: one block size for all that it does; two jobs do two", job.name)
+  end
+end
+
+-- Every engine of fio that trims does it by one call at a time.
+local function check_trim(job)
+  if not job.operation:find("^trim") then return end
+  if job.engine == "psync" or job.engine == "null" then return end
+  if job.operation == "trim_write" or job.engine == "mmap" then
+    words.usage("job %s: ioengine=%s does not trim: psync does", job.name, job.engine)
+  end
+  job.capped = ("ioengine=%s: trims are one call at a time, by psync"):format(job.engine)
+  job.engine, job.iodepth = "psync", 1
+end
+
 local function check(job, opt)
   job.operation, job.order = table.unpack(job.mode or { "read", "sequential" })
-  job.block_bytes = job.block_bytes or 4096
+  choose_block(job)
   if job.buffered ~= nil then job.direct = not job.buffered end
   check_engine(job)
+  check_trim(job)
   check_verify(job)
   random.check(job)
   if job.time_based and not job.runtime then
@@ -80,7 +104,7 @@ local function check(job, opt)
   end
   if opt.readonly and job.operation ~= "read" then
     words.usage("--readonly: job %s writes (rw=%s)", job.name,
-      job.operation == "mixed" and "rw" or job.operation)
+      job.operation == "mixed" and "rw" or (job.operation:gsub("_", "")))
   end
   if (job.mix_read or 0) > 100 or (job.mix_write or 0) > 100 then
     words.usage("job %s: a mix is a share of 100", job.name)
@@ -109,18 +133,24 @@ end
 --- Checks all jobs, makes the clones of numjobs= and the groups of stonewall.
 ---@param opt table of storlua.fio.arguments
 function fio_job.check_all(opt)
-  local all, taken, group = {}, {}, 0
+  local all, taken, group, in_group = {}, {}, 0, {}
   for i, job in ipairs(opt.jobs) do
     check(job, opt)
     if job.stonewall and i > 1 then group = group + 1 end
     local id = case_id(job.name, taken)
     local count = job.numjobs or 1
+    in_group[group] = (in_group[group] or 0) + count
     for clone = 1, count do
       local one = {}
       for key, value in pairs(job) do one[key] = value end
       one.case_id = count > 1 and ("%s.%d"):format(id, clone) or id
       one.group, one.clone, one.path = group, clone, choose_path(job, clone)
       all[#all + 1] = one
+    end
+  end
+  for _, job in ipairs(all) do
+    if job.exitall and in_group[job.group] > 1 then
+      words.usage("job %s: exitall is not taken: jobs at once end each by itself", job.name)
     end
   end
   if #all > 64 then words.usage("%d jobs are too many: 64 at most", #all) end
@@ -146,7 +176,8 @@ function fio_job.extent(job, has_bytes, is_device)
     words.usage("job %s: %s is not there: size= says how large it is to be", job.name,
       job.path or "the file")
   end
-  local offset = share(job.offset, whole, job.block_bytes) or 0
+  local offset = (share(job.offset, whole, job.block_bytes) or 0)
+    + (share(job.offset_increment, whole, job.block_bytes) or 0) * (job.clone - 1)
   local size = share(job.size, whole, job.block_bytes) or whole - offset
   if is_device and offset + size > whole then
     words.usage("job %s: offset and size reach to %d and %s has %d bytes", job.name, offset + size,
@@ -166,7 +197,10 @@ end
 ---@param seed integer
 ---@return table spec
 function fio_job.spec(job, offset, size, is_device, seed)
-  local writes, reads = job.operation ~= "read", job.operation ~= "write"
+  local writes, trims = job.operation ~= "read", job.operation == "trim"
+  -- fio counts a trim and the write after it as one.
+  local each = job.operation == "trim_write" and 2 or 1
+  local thinks = (job.think or 0) > 0
   local bytes = share(job.io_size, size, job.block_bytes) or size * (job.loops or 1)
   local syncs = writes and (job.fsync or 0) > 0
   local spec = {
@@ -177,14 +211,17 @@ function fio_job.spec(job, offset, size, is_device, seed)
     open_sync = writes and job.sync or "none",
     flush = syncs and "every" or writes and job.end_fsync and "end" or "none",
     flush_every = syncs and job.fsync or nil,
-    limit_seconds = job.runtime, limit_records = job.number_ios,
-    limit_bytes = not job.time_based and bytes or nil, ramp_seconds = job.ramp,
+    limit_seconds = job.runtime, limit_records = job.number_ios and job.number_ios * each,
+    limit_bytes = not job.time_based and bytes * each or nil, ramp_seconds = job.ramp,
     rate_bytes_s = job.rate, rate_operations_s = job.rate_iops,
     limit_latency_seconds = job.max_latency, continue_on_error = job.continue_on_error,
-    size_mix = job.size_mix,
-    stamp = writes and (job.least_bytes or job.block_bytes) % 512 == 0 and offset % 512 == 0
-      and job.engine ~= "null" and not job.distribution or nil,
-    cold = reads and not writes and not job.direct and job.invalidate ~= false
+    size_mix = job.size_mix, think_seconds = job.think,
+    think_after_seconds = thinks and job.think_after or nil,
+    think_every = thinks and (job.think_every or not job.think_after and 1) or nil,
+    think_spin_seconds = thinks and math.min(job.think_spin or 0, job.think) or nil,
+    stamp = writes and not trims and (job.least_bytes or job.block_bytes) % 512 == 0
+      and offset % 512 == 0 and job.engine ~= "null" and not job.distribution or nil,
+    cold = not writes and not job.direct and job.invalidate ~= false and not job.pre_read
       and job.engine ~= "null" and "drop" or nil,
     read_percent = job.operation == "mixed"
       and (job.mix_read or 100 - (job.mix_write or 50)) or nil,

@@ -105,7 +105,7 @@ local function job_of(job)
     elapsed = (job.elapsed_ns + 999999999) // 1000000000,
     ["job options"] = event.object(job.said.options),
     read = direction_of(job, job.read), write = direction_of(job, job.write),
-    trim = direction_of(job, fio_results.new_direction()),
+    trim = direction_of(job, job.trim),
     sync = { total_ios = job.flushes, lat_ns = latency_of(flush) },
     job_runtime = job.elapsed_ns // 1000000, usr_cpu = u.usr_percent, sys_cpu = u.sys_percent,
     ctx = u.context_switches, majf = u.major_faults, minf = u.minor_faults,

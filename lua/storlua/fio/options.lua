@@ -11,7 +11,9 @@ local MODES = {
   read = { "read", "sequential" }, write = { "write", "sequential" },
   randread = { "read", "random" }, randwrite = { "write", "random" },
   rw = { "mixed", "sequential" }, readwrite = { "mixed", "sequential" },
-  randrw = { "mixed", "random" },
+  randrw = { "mixed", "random" }, trim = { "trim", "sequential" },
+  randtrim = { "trim", "random" }, trimwrite = { "trim_write", "sequential" },
+  randtrimwrite = { "trim_write", "random" },
 }
 local ENGINES = {
   psync = "psync", sync = "sync", pvsync = "psync", pvsync2 = "psync", vsync = "vsync",
@@ -20,9 +22,7 @@ local ENGINES = {
 local SYNCS = { ["0"] = "none", none = "none", ["1"] = "full", sync = "full", dsync = "data" }
 
 local function mode(name, text)
-  if text:find("trim") then
-    words.usage("%s=%s: nothing is trimmed here", name, text)
-  elseif text:find("[:,]") then
+  if text:find("[:,]") then
     words.usage("%s=%s: offsets that follow a number of blocks are not offered", name, text)
   end
   return words.choice(name, text, MODES)
@@ -35,11 +35,14 @@ end
 
 local function positive(name, text) return words.count(name, text, 1) end
 
+local function microseconds(name, text) return words.time(name, text, "us") end
+
 -- name → {key, read}; without read it is a switch.
 local TAKEN = {
   name = { "name", text_of }, filename = { "path", text_of }, directory = { "directory", text_of },
-  rw = { "mode", mode }, bs = { "block_bytes", words.block },
+  rw = { "mode", mode }, bs = { "blocks", words.blocks },
   size = { "size", words.size_or_share }, offset = { "offset", words.size_or_share },
+  offset_increment = { "offset_increment", words.size_or_share },
   io_size = { "io_size", words.size_or_share }, filesize = { "filesize", words.size },
   number_ios = { "number_ios", positive }, loops = { "loops", positive },
   direct = { "direct" }, buffered = { "buffered" }, sync = { "sync", function(name, text)
@@ -52,10 +55,13 @@ local TAKEN = {
   runtime = { "runtime", words.time }, time_based = { "time_based" },
   ramp_time = { "ramp", words.time }, startdelay = { "startdelay", words.time },
   stonewall = { "stonewall" }, rwmixread = { "mix_read", words.count },
-  rwmixwrite = { "mix_write", words.count }, rate = { "rate", words.block },
-  rate_min = { "rate_min", words.block }, rate_iops_min = { "rate_iops_min", positive },
+  rwmixwrite = { "mix_write", words.count }, rate = { "rate", words.rate },
+  rate_min = { "rate_min", words.rate }, rate_iops_min = { "rate_iops_min", positive },
   rate_iops = { "rate_iops", positive },
-  max_latency = { "max_latency", function(name, text) return words.time(name, text, "us") end },
+  max_latency = { "max_latency", microseconds }, thinktime = { "think", microseconds },
+  thinktime_spin = { "think_spin", microseconds }, thinktime_iotime = { "think_after", words.time },
+  thinktime_blocks = { "think_every", positive }, pre_read = { "pre_read" },
+  exitall = { "exitall" },
   verify = { "verify", text_of }, do_verify = { "do_verify" },
   lat_percentiles = { "lat_percentiles" }, clat_percentiles = { "clat_percentiles" },
   percentile_list = { "percentiles", words.percentiles }, group_reporting = { "group_reporting" },
@@ -89,7 +95,8 @@ local WITHOUT_EFFECT = {
   iodepth_low = "", hipri = "", fixedbufs = "buffers are registered where possible",
   registerfiles = "files are registered where possible", sqthread_poll = "",
   gtod_reduce = "one clock read before and after each operation is all there is",
-  clocksource = "CLOCK_MONOTONIC", kb_base = "k is 1024", unit_base = "", exitall = "",
+  clocksource = "CLOCK_MONOTONIC", kb_base = "k is 1024", unit_base = "",
+  thinktime_blocks_type = "a queue is empty in a pause",
   exitall_on_error = "the first failure ends the run", disk_util = "counters are in the events",
   slat_percentiles = "there is no submission apart from the call", norandom = "",
   allow_file_create = "", bwavgtime = "", iopsavgtime = "", significant_figures = "",
@@ -100,7 +107,7 @@ local WITHOUT_EFFECT = {
 local REASONS = {
   allow_mounted_write = "the safety gate decides; it has no switch",
   bsrange = "one block size for a job",
-  thinktime = "pace with rate=", exec_prerun = "a script of your own can run commands",
+  exec_prerun = "a script of your own can run commands",
   exec_postrun = "a script of your own can run commands", ioscheduler = "settings of the "
     .. "device are left alone", cpus_allowed = "use taskset", rw_sequencer = "not offered",
   write_bw_log = "events.jsonl has the series", write_iops_log = "events.jsonl has the series",

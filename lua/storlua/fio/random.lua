@@ -30,20 +30,22 @@ local function total(name, text, list, key)
   if sum ~= 100 then words.usage("%s=%s: the percents are %d, not 100", name, text, sum) end
 end
 
-local function zones(name, text, parts)
+local function zones(name, text, parts, in_bytes)
   local list = {}
   for i = 2, #parts do
-    local visits, range = parts[i]:match("^(%d+)/(%d+)$")
-    if not visits then words.usage("%s=%s: zones are ACCESS/SIZE in percent", name, text) end
+    local visits, range = parts[i]:match("^(%d+)/(%w+)$")
+    if not visits then words.usage("%s=%s: zones are ACCESS/SIZE", name, text) end
     list[#list + 1] = { visit_percent = whole(name, text, visits),
-                        range_percent = whole(name, text, range) }
+                        range_bytes = in_bytes and words.size(name, range) or nil,
+                        range_percent = not in_bytes and whole(name, text, range) or nil }
   end
   total(name, text, list, "visit_percent")
-  total(name, text, list, "range_percent")
+  if not in_bytes then total(name, text, list, "range_percent") end
   return { distribution = "zoned", zones = list }
 end
 
---- The fields of "random", "zipf:1.2", "normal:10" or "zoned:60/10:40/90".
+--- The fields of "random", "zipf:1.2", "pareto:0.2", "normal:10",
+--- "zoned:60/10:40/90" or "zoned_abs:60/1g:40/9g".
 ---@param name string of the option
 ---@param text string
 ---@return table|nil fields of a workload
@@ -54,13 +56,16 @@ function random.distribution(name, text)
   if kind == "zipf" and #parts <= 2 then
     local theta = value and number(name, text, value, 0.001, 10)
     return { distribution = "zipf", zipf_theta = theta or 1.1 } -- fio's default
+  elseif kind == "pareto" and #parts <= 2 then
+    local h = value and number(name, text, value, 0.001, 0.999)
+    return { distribution = "pareto", pareto_h = h or 0.2 }
   elseif kind == "normal" and #parts == 2 then
     return { distribution = "normal", normal_percent = math.max(whole(name, text, value), 1) }
-  elseif kind == "zoned" and #parts > 1 then
-    return zones(name, text, parts)
+  elseif (kind == "zoned" or kind == "zoned_abs") and #parts > 1 then
+    return zones(name, text, parts, kind == "zoned_abs")
   end
-  words.usage("%s=%s: random, zipf:THETA, normal:PERCENT and zoned:ACCESS/SIZE:… are offered",
-    name, text)
+  words.usage("%s=%s: random, zipf:THETA, pareto:H, normal:PERCENT, zoned:ACCESS/SIZE:… and "
+    .. "zoned_abs:ACCESS/BYTES:… are offered", name, text)
 end
 
 --- The sizes of "4k/60:64k/40". A share that is left out is what the others
@@ -73,7 +78,7 @@ function random.sizes(name, text)
   for i, part in ipairs(parts_of(text)) do
     local size, percent = part:match("^(%w+)/?(%d*)$")
     if not size then words.usage("%s=%s: sizes are SIZE/PERCENT, joined by colons", name, text) end
-    mix[i] = { record_bytes = words.block(name, size) }
+    mix[i] = { record_bytes = words.rate(name, size) }
     if percent == "" then
       open[#open + 1] = mix[i]
     else

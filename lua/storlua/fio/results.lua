@@ -68,6 +68,8 @@ function fio_results.new_direction(h)
            bw = {}, iops = {}, rates = {} }
 end
 
+fio_results.DIRECTIONS = { "read", "write", "trim" }
+
 local function add_direction(into, result, name)
   local tally = result[name]
   if type(tally) ~= "table" or tally.operations == 0 then return end
@@ -79,7 +81,10 @@ local function add_direction(into, result, name)
   if type(tally.latency) == "table" and tally.latency.count > 0 then
     into.histogram:merge(histogram.from_summary(tally.latency))
   end
-  local all = (result.read and result.read.bytes or 0) + (result.write and result.write.bytes or 0)
+  local all = 0
+  for _, one in ipairs(fio_results.DIRECTIONS) do
+    all = all + (result[one] and result[one].bytes or 0)
+  end
   local bw, iops = samples(result.series, all > 0 and tally.bytes / all or 1)
   table.move(bw, 1, #bw, #into.bw + 1, into.bw)
   table.move(iops, 1, #iops, #into.iops + 1, into.iops)
@@ -112,8 +117,8 @@ local function job_of(self, fields)
   end
   local job = {
     name = fields.name, group = fields.group, count = 1, said = fields, error = 0,
-    read = fio_results.new_direction(), write = fio_results.new_direction(), devices = {},
-    flushes = 0,
+    read = fio_results.new_direction(), write = fio_results.new_direction(),
+    trim = fio_results.new_direction(), devices = {}, flushes = 0,
     flush_histogram = histogram.new(), elapsed_ns = 0,
     usage = { usr_percent = 0.0, sys_percent = 0.0, minor_faults = 0, major_faults = 0,
               context_switches = 0 },
@@ -157,8 +162,7 @@ function kinds.measure(self, fields)
     job.error = ERRNO.EINVAL
     return
   end
-  add_direction(job.read, result, "read")
-  add_direction(job.write, result, "write")
+  for _, name in ipairs(fio_results.DIRECTIONS) do add_direction(job[name], result, name) end
   job.elapsed_ns = math.max(job.elapsed_ns, result.total_ns)
   if job.error == 0 then job.error = error_number(result) end
   if type(result.flush) == "table" and fields.spec.flush == "every" then
@@ -206,8 +210,8 @@ function fio_results.shares(job)
   end
   bounds[#bounds + 1] = 2000000000
   local counts, all = {}, 0
-  for _, direction in ipairs { job.read, job.write } do
-    fio_results.each_bucket(direction.histogram, function(middle, n)
+  for _, name in ipairs(fio_results.DIRECTIONS) do
+    fio_results.each_bucket(job[name].histogram, function(middle, n)
       local at = 0
       for _, bound in ipairs(bounds) do
         if middle < bound then

@@ -122,8 +122,7 @@ end
 local function job_lines(add, job)
   add(("%s: (groupid=%d, jobs=%d): err=%2d: pid=0: %s"):format(job.name, job.group, job.count,
     job.error, job.wall or ""))
-  direction_lines(add, job, "read")
-  direction_lines(add, job, "write")
+  for _, name in ipairs(fio_results.DIRECTIONS) do direction_lines(add, job, name) end
   share_lines(add, job)
   local u = job.usage
   add(f("  cpu          : usr=%.2f%%, sys=%.2f%%, ctx=%d, majf=%d, minf=%d", u.usr_percent,
@@ -132,8 +131,8 @@ local function job_lines(add, job)
   local depths = "0=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, 64=0.0%, >=64=0.0%"
   add("     submit    : " .. depths)
   add("     complete  : " .. depths)
-  add(("     issued rwts: total=%d,%d,0,%d short=%d,%d,0,0 dropped=0,0,0,0"):format(job.read.ios,
-    job.write.ios, job.flushes, job.read.short, job.write.short))
+  add(("     issued rwts: total=%d,%d,%d,%d short=%d,%d,0,0 dropped=0,0,0,0"):format(
+    job.read.ios, job.write.ios, job.trim.ios, job.flushes, job.read.short, job.write.short))
   add(("     latency   : target=0, window=0, percentile=100.00%%, depth=%d"):format(
     job.said.iodepth))
 end
@@ -185,9 +184,9 @@ function fio_text.lines(results)
   for _, job in ipairs(results.jobs) do
     local most = job.said.record_bytes
     local least = job.said.least_bytes or most
-    add(("%s: (g=%d): rw=%s, bs=(R) %dB-%dB, (W) %dB-%dB, ioengine=%s, iodepth=%d"):format(job.name,
-      job.group, job.said.options.rw or job.said.options.readwrite or "read", least, most, least,
-      most, job.said.engine, job.said.iodepth))
+    add(("%s: (g=%d): rw=%s, bs=(R) %dB-%dB, (W) %dB-%dB, (T) %dB-%dB, ioengine=%s, iodepth=%d")
+      :format(job.name, job.group, job.said.options.rw or job.said.options.readwrite or "read",
+        least, most, least, most, least, most, job.said.engine, job.said.iodepth))
   end
   add(("storlua-%s"):format(results.version or "?"))
   add("")
@@ -202,8 +201,7 @@ function fio_text.lines(results)
     if groups[group] then
       add("")
       add(("Run status group %d (all jobs):"):format(group))
-      group_line(add, groups[group], "read")
-      group_line(add, groups[group], "write")
+      for _, name in ipairs(fio_results.DIRECTIONS) do group_line(add, groups[group], name) end
     end
   end
   disk_lines(add, results)

@@ -115,22 +115,37 @@ function words.percentiles(name, text)
   return list
 end
 
---- A block size that is the same for all directions: "4k", "4k,4k".
+--- Block sizes of reads, writes and trims: "4k", "8k,32k" (the last one holds
+--- for the others), ",8k" (4k for what is left out).
+---@param name string
+---@param text string
+---@return integer[] read, write, trim
+function words.blocks(name, text)
+  local sizes, last = {}, 4096
+  for part in (text .. ","):gmatch("([^,]*),") do
+    last = part == "" and 4096 or words.size(name, part)
+    if last == 0 then words.usage("%s=%s: a block has at least one byte", name, text) end
+    sizes[#sizes + 1] = last
+  end
+  if #sizes > 3 then words.usage("%s=%s: reads, writes and trims are three", name, text) end
+  for i = #sizes + 1, 3 do sizes[i] = last end
+  return sizes
+end
+
+--- A rate that is the same for all directions: "4m", "4m,4m".
 ---@param name string
 ---@param text string
 ---@return integer
-function words.block(name, text)
+function words.rate(name, text)
   local first
   for part in (text .. ","):gmatch("([^,]*),") do
     local value = part == "" and first or words.size(name, part)
     if first and value ~= first then
-      words.usage("%s=%s: one block size for reads and writes; two jobs do two", name, text)
+      words.usage("%s=%s: one for reads and writes; two jobs do two", name, text)
     end
     first = value
   end
-  if not first or first == 0 then
-    words.usage("%s=%s: a block has at least one byte", name, text)
-  end
+  if not first or first == 0 then words.usage("%s=%s: at least 1 is wanted", name, text) end
   return first
 end
 
