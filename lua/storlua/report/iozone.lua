@@ -124,14 +124,7 @@ end
 -- the verdict.
 local function new_live(write, options)
   local display = live.new { run_dir = options.run_dir, write = write, quiet = options.quiet }
-  local rows = new_table(function(text)
-    if options.quiet then return end
-    if display.drawn then
-      write("\r\27[K")
-      display.drawn = false
-    end
-    write(text)
-  end)
+  local rows = new_table(function(text) display:put(text) end)
   local show, finish = display.event, display.finish
   function display.event(self, fields, line)
     if fields.kind == "start" and fields.resumed then rows:take_over(options.run_dir) end

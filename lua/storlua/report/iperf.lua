@@ -73,12 +73,7 @@ end
 
 local function new_live(write, options)
   local display = live.new { run_dir = options.run_dir, write = write, quiet = options.quiet }
-  local function put(line)
-    if options.quiet then return end
-    if display.drawn then write("\r\27[K") end
-    display.drawn = false
-    write("      " .. line .. "\n")
-  end
+  local function put(line) display:put("      " .. line .. "\n") end
   local take, show = new_lines(put), display.event
   function display.event(self, fields, line)
     show(self, fields, line)

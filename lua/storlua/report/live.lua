@@ -48,9 +48,16 @@ end
 
 local function line(self, text)
   if self.quiet then return end
-  clear(self)
   self.last_output_ns = loop.now_ns()
-  self.write(text .. "\n")
+  self:put(text .. "\n")
+end
+
+--- Text above the line of progress; none with --quiet.
+---@param text string
+function Live:put(text)
+  if self.quiet then return end
+  clear(self)
+  self.write(text)
 end
 
 local function rates_of(result)
