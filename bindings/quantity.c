@@ -36,7 +36,7 @@ static int l_size_text(lua_State *L) {
   return 1;
 }
 
-/* duration_text(ns) -> "3m 07s" */
+/* duration_text(ns) -> "3 min 07 s" */
 static int l_duration_text(lua_State *L) {
   char text[32];
   lua_pushstring(L,

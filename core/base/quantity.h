@@ -39,7 +39,7 @@ int sl_quantity_parse(enum sl_quantity kind, const char *text, int64_t *value,
  * one decimal.  Returns `text`; 16 bytes are enough. */
 char *sl_size_text(int64_t bytes, char *text, size_t size);
 
-/* "48h 00m", "3m 07s", "12.4 s", "15.2 ms", "840 ns", "0 s".  Returns
+/* "48 h 00 min", "3 min 07 s", "12.4 s", "15.2 ms", "840 ns", "0 s".  Returns
  * `text`; 24 bytes are enough. */
 char *sl_duration_text(int64_t ns, char *text, size_t size);
 

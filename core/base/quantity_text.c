@@ -62,11 +62,11 @@ char *sl_duration_text(int64_t ns, char *text, size_t size) {
   } else {
     uint64_t seconds = (v + second / 2) / second;
     if (seconds < 3600) {
-      snprintf(text, size, "%s%" PRIu64 "m %02us", sign, seconds / 60,
+      snprintf(text, size, "%s%" PRIu64 " min %02u s", sign, seconds / 60,
                (unsigned)(seconds % 60));
     } else {
       uint64_t minutes = (v + minute / 2) / minute;
-      snprintf(text, size, "%s%" PRIu64 "h %02um", sign, minutes / 60,
+      snprintf(text, size, "%s%" PRIu64 " h %02u min", sign, minutes / 60,
                (unsigned)(minutes % 60));
     }
   }

@@ -164,7 +164,7 @@ end
 ---@return string
 function quantity.size_text(bytes) return core.size_text(bytes) end
 
---- "30m 00s", "12.4 s", "840 ns"
+--- "30 min 00 s", "12.4 s", "840 ns"
 ---@param duration_seconds number
 ---@return string
 function quantity.duration_text(duration_seconds)

@@ -73,7 +73,7 @@ function tests.test_help_fits_in_80_columns()
   local text = help.procedure("soak.lua", p, { "write.mib_s p50 >= 60" })
   for line in text:gmatch("[^\n]+") do lu.assertTrue(utf8.len(line) <= 80, line) end
   for _, part in ipairs { "usage: storlua [run options] soak.lua [options]", "\nSoaks.\n",
-    "-s, --size SIZE", "(4k to 1T; default", "(default 1m 30s)", "write.mib_s p50 >= 60",
+    "-s, --size SIZE", "(4k to 1T; default", "(default 1 min 30 s)", "write.mib_s p50 >= 60",
     "--resume RUN_DIR", "exit codes:" } do
     lu.assertStrContains(text, part)
   end

@@ -94,7 +94,7 @@ end
 
 function suite.test_texts()
   lu.assertEquals(quantity.size_text(64 * M), "64 MiB")
-  lu.assertEquals(quantity.duration_text(1800), "30m 00s")
+  lu.assertEquals(quantity.duration_text(1800), "30 min 00 s")
   lu.assertEquals(quantity.duration_text(12.4), "12.4 s")
   lu.assertEquals(quantity.rate_text(10 * M), "10 MiB/s")
   lu.assertEquals(quantity.text("size", 4096), "4 KiB")

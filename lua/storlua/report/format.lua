@@ -2,6 +2,7 @@
 --- Numbers and texts as reports show them, whatever the locale.
 
 local event = require("storlua.event")
+local quantity = require("storlua.quantity")
 
 local format = {}
 
@@ -38,12 +39,7 @@ end
 ---@param ns integer|nil
 ---@return string
 function format.duration(ns)
-  if type(ns) ~= "number" then return "-" end
-  local seconds = ns / 1e9
-  if seconds < 60 then return format.number(seconds, 1) .. " s" end
-  local whole = math.floor(seconds)
-  if whole < 3600 then return ("%d min %02d s"):format(whole // 60, whole % 60) end
-  return ("%d h %02d min"):format(whole // 3600, whole // 60 % 60)
+  return type(ns) == "number" and quantity.duration_text(ns / 1e9) or "-"
 end
 
 --- Bytes with a decimal unit: "48.3 GB".

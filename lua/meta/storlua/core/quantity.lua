@@ -4,7 +4,7 @@
 
 local quantity = {}
 
---- duration_text(ns) -> "3m 07s"
+--- duration_text(ns) -> "3 min 07 s"
 ---@param ns any
 function quantity.duration_text(ns) end
 
