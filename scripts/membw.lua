@@ -79,6 +79,38 @@ local function threads_of(opt, cpus)
   return list
 end
 
+-- What cannot be had is said before anything is measured. Of "all" operations
+-- those without the kernel are left out.
+local function with_kernel(opt, operations)
+  if not opt.kernel then return operations end
+  local having = {}
+  for _, operation in ipairs(operations) do
+    local kernels = table.concat(bandwidth.kernels(operation), " ")
+    if (" " .. kernels .. " "):find(" " .. opt.kernel .. " ", 1, true) then
+      having[#having + 1] = operation
+    elseif opt.op ~= "all" then
+      storlua.usage(("--kernel: %s has no '%s' here: %s"):format(operation, opt.kernel, kernels))
+    end
+  end
+  if not having[1] then
+    storlua.usage(("--kernel: there is no '%s' here; `read` has %s"):format(opt.kernel,
+      table.concat(bandwidth.kernels("read"), " ")))
+  end
+  return having
+end
+
+local function check_size(size, operations, threads)
+  if size % 4096 ~= 0 then storlua.usage("--size: a multiple of 4 KiB") end
+  for _, operation in ipairs(operations) do
+    local buffers = bandwidth.buffers(operation) * math.max(table.unpack(threads))
+    local fits = size <= math.maxinteger // buffers
+    local ok, why = limits.share(fits and size * buffers or math.maxinteger)
+    if not ok then
+      storlua.usage(("--size: %s has %d buffers in all: %s"):format(operation, buffers, why))
+    end
+  end
+end
+
 local function figure(value, decimals)
   if not value then return "-" end
   return (("%." .. (decimals or 0) .. "f"):format(value):gsub(",", "."))
@@ -105,6 +137,8 @@ local function show_latency(result, bytes, pages, locality)
 end
 
 local function measure_bandwidth(t, opt, options, cpus)
+  local operations, threads = with_kernel(opt, operations_of(opt)), threads_of(opt, cpus)
+  if opt.size then check_size(opt.size, operations, threads) end
   local points, size, level = nil, opt.size, "unknown"
   if not opt.no_curve then
     points = plan.curve(t, options)
@@ -121,8 +155,8 @@ local function measure_bandwidth(t, opt, options, cpus)
     :format(quantity.size_text(size), level))
   print(("  %-9s %2s  %9s %9s %9s %9s %9s  %6s  %-8s %s"):format("operation", "t", "moved",
     "best", "payload", "bus est.", "MiB/s", "spread", "level", "kernel"))
-  return plan.operations(t, { operations = operations_of(opt), threads = threads_of(opt, cpus),
-    size = size, level = level, options = options, show = show })
+  return plan.operations(t, { operations = operations, threads = threads, size = size,
+    level = level, options = options, show = show })
 end
 
 local function ddr_limits(board)
@@ -179,9 +213,6 @@ the largest number of threads, and only for what is proved to be memory.]],
     local cpus = cpus_of(opt)
     local options = { cpus = cpus, pages = opt.pages, kernel = opt.kernel, samples = opt.samples,
                       sample_seconds = opt.sample_time, limit_seconds = opt.limit }
-    if opt.size and opt.size % 4096 ~= 0 then
-      storlua.usage("--size: a multiple of 4 KiB")
-    end
     t:note("instruction_sets", bandwidth.instruction_sets())
     t:note("memory", limits.text(limits.read()))
     if opt.compat then

@@ -62,6 +62,14 @@ local function bus_times(op, rule)
   if rule == "allocate" then return op.reads + 2 * op.writes end
 end
 
+--- How many buffers each thread of an operation has.
+---@param operation string
+---@return integer
+function bandwidth.buffers(operation)
+  local op = FACTS[operation]
+  return operation == "lm_rdwr" and 1 or op.reads + op.writes
+end
+
 local function summarise(r, spec)
   local op = FACTS[spec.operation]
   local moved = op.reads + op.writes
@@ -71,7 +79,7 @@ local function summarise(r, spec)
     if one.ns > 0 then tried[one.kernel] = rate(one, moved) end
   end
   r.tried = tried
-  r.buffers = spec.operation == "lm_rdwr" and 1 or moved
+  r.buffers = bandwidth.buffers(spec.operation)
   r.working_set_bytes = r.buffers * spec.buffer_bytes
   r.coverage = op.touched / 16
   if #rates == 0 then return r end
