@@ -2,11 +2,13 @@
 #include "core/run/event_log.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bindings/class.h"
 #include "bindings/error.h"
 #include "bindings/host/host.h"
+#include "bindings/job.h"
 
 #define LOG "storlua.event_log"
 
@@ -35,8 +37,46 @@ static uint64_t integer_field(lua_State *L, int index, const char *name) {
   return value < 0 ? 0 : (uint64_t)value;
 }
 
-/* open{directory, limit_bytes, resume, queue_bytes, stuck_ns} -> log */
+struct opening {
+  struct sl_event_log_options options;
+  struct sl_event_files *files; /* until a log took them */
+  struct sl_error error;
+  int code;
+  char directory[];
+};
+
+static void run_open(struct sl_job *job, void *data) {
+  struct opening *o = data;
+  sl_job_enter(job, "open", -1);
+  o->code = sl_event_files_prepare(&o->options, &o->files, &o->error);
+}
+
+static void free_opening(void *data) {
+  struct opening *o = data;
+  if (o->files) sl_event_files_free(o->files);
+  free(o);
+}
+
+static int push_log(lua_State *L, void *data) {
+  struct opening *o = data;
+  if (o->code) return l_push_error(L, &o->error);
+  struct l_event_log *l = lua_newuserdatauv(L, sizeof *l, 0);
+  *l = (struct l_event_log){NULL, l_host(L), LUA_NOREF};
+  luaL_setmetatable(L, LOG);
+  o->options.user = l;
+  struct sl_event_files *files = o->files;
+  o->files = NULL;
+  struct sl_error e;
+  if (sl_event_log_start(l_loop(L), &o->options, files, &l->log, &e))
+    return l_push_error(L, &e);
+  return 1;
+}
+
+/* open{directory, limit_bytes, resume, queue_bytes, stuck_ns} -> job, whose
+ * result is the log */
 static int l_open(lua_State *L) {
+  static const struct l_job_kind kind = {
+      {"open event log", run_open, free_opening}, push_log, NULL};
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
   struct sl_event_log_options o = {.changed = on_changed};
@@ -48,14 +88,13 @@ static int l_open(lua_State *L) {
   lua_getfield(L, 1, "resume");
   o.resume = lua_toboolean(L, -1);
   lua_getfield(L, 1, "directory");
-  o.directory = l_check_path(L, 3);
-  struct l_event_log *l = lua_newuserdatauv(L, sizeof *l, 0);
-  *l = (struct l_event_log){NULL, l_host(L), LUA_NOREF};
-  luaL_setmetatable(L, LOG);
-  o.user = l;
-  struct sl_error e;
-  if (sl_event_log_open(l_loop(L), &o, &l->log, &e)) return l_push_error(L, &e);
-  return 1;
+  const char *directory = l_check_path(L, 3);
+  size_t bytes = strlen(directory) + 1;
+  struct opening *opening = calloc(1, sizeof *opening + bytes);
+  if (!opening) return luaL_error(L, "not enough memory");
+  opening->options = o;
+  opening->options.directory = memcpy(opening->directory, directory, bytes);
+  return l_job_start(L, &kind, opening);
 }
 
 static int push_result(lua_State *L, int code, uint64_t ticket,

@@ -5,69 +5,130 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bindings/class.h"
 #include "bindings/error.h"
 #include "bindings/job.h"
 #include "core/base/file.h"
-#include "core/run/lock.h"
-#include "core/run/scratch.h"
 
-#define LOCK "storlua.lock"
-#define SCRATCH "storlua.scratch"
+/* The folder may lie on a disk that does not answer: everything is a job. */
 
-/* make(path) -> true */
-static int l_make(lua_State *L) {
-  struct sl_error e;
-  if (sl_make_directories(l_check_path(L, 1), &e)) return l_push_error(L, &e);
+#define FOLDER "storlua.run_dir"
+
+struct folder_job {
+  struct sl_run_dir dir;
+  enum sl_run_dir_how how;
+  bool remove;
+  size_t length; /* of what follows the path */
+  struct sl_error error;
+  int code;
+  char path[];
+};
+
+static struct folder_job *new_job(lua_State *L, const char *path,
+                                  size_t length) {
+  size_t bytes = strlen(path) + 1;
+  struct folder_job *f = calloc(1, sizeof *f + bytes + length);
+  if (!f) luaL_error(L, "not enough memory");
+  f->dir.lock_fd = -1;
+  f->length = length;
+  memcpy(f->path, path, bytes);
+  return f;
+}
+
+static void run_open(struct sl_job *job, void *data) {
+  struct folder_job *f = data;
+  f->code = sl_run_dir_open(job, &f->dir, f->how, f->path, &f->error);
+}
+
+/* One that nobody took was not used for anything. */
+static void free_open(void *data) {
+  struct folder_job *f = data;
+  struct sl_error unused;
+  if (f->dir.made) sl_run_dir_remove(NULL, &f->dir, &unused);
+  sl_run_dir_close(&f->dir);
+  free(f);
+}
+
+static int push_open(lua_State *L, void *data) {
+  struct folder_job *f = data;
+  if (f->code) return l_push_error(L, &f->error);
+  struct sl_run_dir *dir = lua_newuserdatauv(L, sizeof *dir, 0);
+  *dir = f->dir;
+  f->dir = (struct sl_run_dir){.lock_fd = -1};
+  luaL_setmetatable(L, FOLDER);
+  lua_pushstring(L, dir->path);
+  return 2;
+}
+
+/* open(path, how) -> job, whose results are folder, path; how: numbered, new,
+ * resume */
+static int l_open(lua_State *L) {
+  static const struct l_job_kind kind = {
+      {"open results folder", run_open, free_open}, push_open, NULL};
+  static const char *const hows[] = {"numbered", "new", "resume", NULL};
+  const char *path = l_check_path(L, 1);
+  int how = luaL_checkoption(L, 2, NULL, hows);
+  struct folder_job *f = new_job(L, path, 0);
+  f->how = (enum sl_run_dir_how)how;
+  return l_job_start(L, &kind, f);
+}
+
+static void run_close(struct sl_job *job, void *data) {
+  struct folder_job *f = data;
+  if (f->remove) f->code = sl_run_dir_remove(job, &f->dir, &f->error);
+  sl_job_enter(job, "close", -1);
+  sl_run_dir_close(&f->dir);
+}
+
+static void free_close(void *data) {
+  struct folder_job *f = data;
+  sl_run_dir_close(&f->dir);
+  free(f);
+}
+
+static int push_done(lua_State *L, void *data) {
+  struct folder_job *f = data;
+  if (f->code) return l_push_error(L, &f->error);
   lua_pushboolean(L, 1);
   return 1;
 }
 
-/* make_numbered(prefix) -> n */
-static int l_make_numbered(lua_State *L) {
-  struct sl_error e;
-  int n = sl_make_numbered_directory(l_check_path(L, 1), &e);
-  if (n < 0) return l_push_error(L, &e);
-  lua_pushinteger(L, n);
-  return 1;
+/* close(folder, remove) -> job: lets go of the folder; takes it away before
+ * when `remove` is true */
+static int l_close(lua_State *L) {
+  static const struct l_job_kind kind = {
+      {"close results folder", run_close, free_close}, push_done, NULL};
+  struct sl_run_dir *dir = luaL_checkudata(L, 1, FOLDER);
+  luaL_argcheck(L, dir->path, 1, "the folder is closed");
+  struct folder_job *f = new_job(L, "", 0);
+  f->remove = lua_toboolean(L, 2);
+  f->dir = *dir;
+  *dir = (struct sl_run_dir){.lock_fd = -1};
+  return l_job_start(L, &kind, f);
 }
 
-/* is_empty(path) -> boolean */
-static int l_is_empty(lua_State *L) {
-  struct sl_error e;
-  int empty = sl_directory_is_empty(l_check_path(L, 1), &e);
-  if (empty < 0) return l_push_error(L, &e);
-  lua_pushboolean(L, empty);
-  return 1;
-}
-
-/* lock(path) -> lock, held until lock:release() or its collection */
-static int l_lock(lua_State *L) {
-  const char *path = l_check_path(L, 1);
-  int *fd = lua_newuserdatauv(L, sizeof *fd, 0);
-  *fd = -1;
-  luaL_setmetatable(L, LOCK);
-  struct sl_error e;
-  *fd = sl_lock_file(path, &e);
-  return *fd < 0 ? l_push_error(L, &e) : 1;
-}
-
-static int l_unlock(lua_State *L) {
-  int *fd = luaL_checkudata(L, 1, LOCK);
-  if (*fd >= 0) close(*fd);
-  *fd = -1;
+static int l_folder_gc(lua_State *L) {
+  sl_run_dir_close(luaL_checkudata(L, 1, FOLDER));
   return 0;
 }
 
-/* replace(path, content) -> true: an atomic write, for small files that are
- * not on the device under test */
+static void run_replace(struct sl_job *job, void *data) {
+  struct folder_job *f = data;
+  sl_job_enter(job, "write", -1);
+  f->code = sl_file_replace(f->path, f->path + strlen(f->path) + 1, f->length,
+                            &f->error);
+}
+
+/* replace(path, content) -> job: an atomic write of a report */
 static int l_replace(lua_State *L) {
-  const char *path = l_check_path(L, 1);
+  static const struct l_job_kind kind = {
+      {"write report", run_replace, free}, push_done, NULL};
   size_t length;
+  const char *path = l_check_path(L, 1);
   const char *content = luaL_checklstring(L, 2, &length);
-  struct sl_error e;
-  if (sl_file_replace(path, content, length, &e)) return l_push_error(L, &e);
-  lua_pushboolean(L, 1);
-  return 1;
+  struct folder_job *f = new_job(L, path, length);
+  memcpy(f->path + strlen(path) + 1, content, length);
+  return l_job_start(L, &kind, f);
 }
 
 static int l_is_terminal(lua_State *L) {
@@ -75,137 +136,15 @@ static int l_is_terminal(lua_State *L) {
   return 1;
 }
 
-struct claim {
-  struct sl_scratch *scratch;
-  bool resume;
-  struct sl_error error;
-  int code;
-  char path[];
-};
-
-/* It syncs the note, which a dead device does not answer. */
-static void run_claim(struct sl_job *job, void *data) {
-  struct claim *c = data;
-  sl_job_enter(job, "open", -1);
-  c->code = sl_scratch_claim(c->path, c->resume, &c->scratch, &c->error);
-}
-
-static void free_claim(void *data) {
-  struct claim *c = data;
-  struct sl_error unused;
-  if (c->scratch) sl_scratch_release(c->scratch, NULL, &unused);
-  free(c);
-}
-
-static int push_claim(lua_State *L, void *data) {
-  struct claim *c = data;
-  struct sl_scratch **s = lua_newuserdatauv(L, sizeof(struct sl_scratch *), 0);
-  *s = NULL;
-  luaL_setmetatable(L, SCRATCH);
-  if (c->code) return l_push_error(L, &c->error);
-  *s = c->scratch;
-  c->scratch = NULL;
-  lua_pushboolean(L, sl_scratch_is_reused(*s));
-  return 2;
-}
-
-/* claim(path, resume) -> job, whose results are scratch, reused */
-static int l_claim(lua_State *L) {
-  static const struct l_job_kind kind = {
-      {"claim scratch file", run_claim, free_claim}, push_claim, NULL};
-  const char *path = l_check_path(L, 1);
-  size_t bytes = strlen(path) + 1;
-  struct claim *c = calloc(1, sizeof *c + bytes);
-  if (!c) return luaL_error(L, "not enough memory");
-  memcpy(c->path, path, bytes);
-  c->resume = lua_toboolean(L, 2);
-  return l_job_start(L, &kind, c);
-}
-
-struct release {
-  struct sl_scratch *scratch;
-  bool keep;
-  char reason[256];
-  struct sl_error error;
-  int code;
-};
-
-/* Removing a large file may take seconds on a slow card. */
-static void run_release(struct sl_job *job, void *data) {
-  struct release *r = data;
-  sl_job_enter(job, "unlink", -1);
-  r->code =
-      sl_scratch_release(r->scratch, r->keep ? r->reason : NULL, &r->error);
-  r->scratch = NULL;
-}
-
-/* Not run at all: the file stays, and with it the note whose it is. */
-static void free_release(void *data) {
-  struct release *r = data;
-  struct sl_error unused;
-  if (r->scratch) sl_scratch_release(r->scratch, "not removed", &unused);
-  free(r);
-}
-
-static int push_release(lua_State *L, void *data) {
-  struct release *r = data;
-  if (r->code) return l_push_error(L, &r->error);
-  lua_pushboolean(L, 1);
-  return 1;
-}
-
-/* release(scratch, reason) -> job: removes the file; keeps it as evidence
- * when there is a reason */
-static int l_release(lua_State *L) {
-  static const struct l_job_kind kind = {
-      {"remove scratch file", run_release, free_release}, push_release, NULL};
-  struct sl_scratch **s = luaL_checkudata(L, 1, SCRATCH);
-  luaL_argcheck(L, *s, 1, "the scratch file is released");
-  const char *reason = luaL_optstring(L, 2, NULL);
-  struct release *r = calloc(1, sizeof *r);
-  if (!r) return luaL_error(L, "not enough memory");
-  r->scratch = *s;
-  *s = NULL;
-  r->keep = reason != NULL;
-  if (reason) strncpy(r->reason, reason, sizeof r->reason - 1);
-  return l_job_start(L, &kind, r);
-}
-
-static int l_scratch_gc(lua_State *L) {
-  struct sl_scratch **s = luaL_checkudata(L, 1, SCRATCH);
-  struct sl_error unused;
-  if (*s) sl_scratch_release(*s, NULL, &unused);
-  *s = NULL;
-  return 0;
-}
-
-static void new_type(lua_State *L, const char *name, const char *method,
-                     lua_CFunction release) {
-  luaL_newmetatable(L, name);
-  lua_pushvalue(L, -1);
-  lua_setfield(L, -2, "__index");
-  lua_pushcfunction(L, release);
-  lua_setfield(L, -2, "__gc");
-  if (method) {
-    lua_pushcfunction(L, release);
-    lua_setfield(L, -2, method);
-  }
-  lua_pop(L, 1);
-}
-
 int luaopen_storlua_core_run_dir(lua_State *L);
 int luaopen_storlua_core_run_dir(lua_State *L) {
-  static const luaL_Reg functions[] = {{"make", l_make},
-                                       {"make_numbered", l_make_numbered},
-                                       {"is_empty", l_is_empty},
-                                       {"lock", l_lock},
+  static const luaL_Reg methods[] = {{"__gc", l_folder_gc}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"open", l_open},
+                                       {"close", l_close},
                                        {"replace", l_replace},
                                        {"is_terminal", l_is_terminal},
-                                       {"claim", l_claim},
-                                       {"release", l_release},
                                        {NULL, NULL}};
-  new_type(L, LOCK, "release", l_unlock);
-  new_type(L, SCRATCH, NULL, l_scratch_gc);
+  l_new_class(L, FOLDER, methods);
   luaL_newlib(L, functions);
   return 1;
 }

@@ -103,9 +103,9 @@ static int open_live(struct sl_event_files *files, bool resume,
   return 0;
 }
 
-int sl_event_files_open(struct sl_event_files *files,
-                        const struct sl_event_log_options *options,
-                        struct sl_error *e) {
+static int open_files(struct sl_event_files *files,
+                      const struct sl_event_log_options *options,
+                      struct sl_error *e) {
   *files = (struct sl_event_files){
       .directory_fd = -1, .fd = -1, .limit_bytes = options->limit_bytes};
   const char *directory = options->directory;
@@ -127,6 +127,24 @@ int sl_event_files_open(struct sl_event_files *files,
   if (!code) fsync(files->directory_fd);
   if (code) sl_event_files_close(files);
   return code;
+}
+
+int sl_event_files_prepare(const struct sl_event_log_options *options,
+                           struct sl_event_files **out, struct sl_error *e) {
+  struct sl_event_files *files = malloc(sizeof *files);
+  if (!files) return sl_error_set(e, -ENOMEM, "malloc", options->directory, -1);
+  int code = open_files(files, options, e);
+  if (code)
+    free(files);
+  else
+    *out = files;
+  return code;
+}
+
+void sl_event_files_free(struct sl_event_files *files) {
+  sl_event_files_release_reserve(files);
+  sl_event_files_close(files);
+  free(files);
 }
 
 int sl_event_files_write(struct sl_event_files *files, const char *line,

@@ -97,11 +97,17 @@ static int start_thread(struct sl_event_log *log) {
   return -status;
 }
 
-int sl_event_log_open(struct sl_loop *loop,
-                      const struct sl_event_log_options *options,
-                      struct sl_event_log **out, struct sl_error *e) {
+int sl_event_log_start(struct sl_loop *loop,
+                       const struct sl_event_log_options *options,
+                       struct sl_event_files *files, struct sl_event_log **out,
+                       struct sl_error *e) {
   struct sl_event_log *log = calloc(1, sizeof *log);
-  if (!log) return sl_error_set(e, -ENOMEM, "malloc", options->directory, -1);
+  if (!log) {
+    sl_event_files_free(files);
+    return sl_error_set(e, -ENOMEM, "malloc", options->directory, -1);
+  }
+  log->files = *files;
+  free(files);
   log->loop = loop;
   log->changed = options->changed;
   log->user = options->user;
@@ -109,15 +115,10 @@ int sl_event_log_open(struct sl_loop *loop,
       options->queue_bytes ? options->queue_bytes : SL_EVENT_QUEUE_BYTES;
   log->stuck_limit_ns = options->stuck_ns ? options->stuck_ns : STUCK_NS;
   log->last = &log->first;
-  int code = sl_event_files_open(&log->files, options, e);
-  if (code) {
-    free(log);
-    return code;
-  }
   log->live_bytes = log->files.bytes;
   init_sync(log);
   uv_timer_init(&loop->uv, &log->watch);
-  code = uv_async_init(&loop->uv, &log->async, on_async);
+  int code = uv_async_init(&loop->uv, &log->async, on_async);
   if (code) goto no_async;
   log->async.data = log->watch.data = log;
   uv_unref((uv_handle_t *)&log->async);
@@ -142,6 +143,14 @@ no_async:
   atomic_store(&log->holders, 1);
   uv_close((uv_handle_t *)&log->watch, on_closed);
   return sl_error_set(e, code, "uv_async_init", options->directory, -1);
+}
+
+int sl_event_log_open(struct sl_loop *loop,
+                      const struct sl_event_log_options *options,
+                      struct sl_event_log **out, struct sl_error *e) {
+  struct sl_event_files *files;
+  int code = sl_event_files_prepare(options, &files, e);
+  return code ? code : sl_event_log_start(loop, options, files, out, e);
 }
 
 /* Hands an entry to the thread. */

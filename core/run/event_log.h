@@ -22,6 +22,7 @@
 #include "core/run/loop.h"
 
 struct sl_event_log;
+struct sl_event_files;
 
 enum {
   SL_EVENT_DURABLE = 1, /* fdatasync before its ticket counts as done */
@@ -46,8 +47,19 @@ struct sl_event_log_options {
   void *user;
 };
 
-/* Opens the files and starts the thread; blocks, so at the start of a run.
- * -EEXIST when there is a log and `resume` is false. */
+/* Opens the files; blocks, so for a job.  -EEXIST when there is a log and
+ * `resume` is false.  The caller owns *out until it starts the log. */
+int sl_event_files_prepare(const struct sl_event_log_options *options,
+                           struct sl_event_files **out, struct sl_error *e);
+void sl_event_files_free(struct sl_event_files *files);
+
+/* Starts the thread.  Takes ownership of `files` in any case. */
+int sl_event_log_start(struct sl_loop *loop,
+                       const struct sl_event_log_options *options,
+                       struct sl_event_files *files, struct sl_event_log **out,
+                       struct sl_error *e);
+
+/* Both at once. */
 int sl_event_log_open(struct sl_loop *loop,
                       const struct sl_event_log_options *options,
                       struct sl_event_log **out, struct sl_error *e);

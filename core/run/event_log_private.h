@@ -9,8 +9,7 @@
 
 #include "core/run/event_log.h"
 
-/* The files of a log.  The thread that opened them until the writer starts,
- * then the writer. */
+/* The files of a log.  Of the job that opens them, then of the writer. */
 struct sl_event_files {
   char *live, *older, *reserve; /* paths */
   int directory_fd;
@@ -20,9 +19,6 @@ struct sl_event_files {
   uint64_t limit_bytes;
 };
 
-int sl_event_files_open(struct sl_event_files *files,
-                        const struct sl_event_log_options *options,
-                        struct sl_error *e);
 /* Writes a line and its newline; cuts a part off again when it fails. */
 int sl_event_files_write(struct sl_event_files *files, const char *line,
                          size_t length, struct sl_error *e);

@@ -97,7 +97,8 @@ end
 
 --- Collects the conditions of a run on `path`, for its start event.
 ---@async
----@param path? string file, directory or device under test; it must exist
+---@param path? string file, directory or device under test; a file that is still to be made lies
+--- where its folder does
 ---@return storlua.Conditions
 function conditions.collect(path)
   local c = core.read()
@@ -105,6 +106,9 @@ function conditions.collect(path)
   c.temperature_celsius = conditions.temperature()
   if path == nil then return c end
   local found, err = errors.try(device.of_path, path)
+  if not found and err.code == "ENOENT" then
+    found = errors.try(device.of_path, path:match("^(.*/)[^/]*$") or ".")
+  end
   if not found then
     c.device = err.message
     return c

@@ -5,6 +5,7 @@
 local core = require("storlua.core.event_log")
 local errors = require("storlua.errors")
 local event = require("storlua.event")
+local job = require("storlua.job")
 local loop = require("storlua.core.loop")
 local scheduler = require("storlua.scheduler")
 local timer = require("storlua.core.timer")
@@ -47,12 +48,16 @@ end
 ---@param options table directory, limit_bytes, resume, seq (of the last event there)
 ---@return storlua.EventLog
 function event_log.open(options)
-  local handle, message = core.open {
+  local ok, handle = pcall(job.wait_on, options.directory, core.open {
     directory = options.directory, limit_bytes = options.limit_bytes, resume = options.resume,
     stuck_ns = math.ceil(event_log.stuck_seconds * 1e9),
-  }
-  -- nothing has begun: whoever called can choose another place
-  if not handle then errors.raise("USAGE", "%s", message) end
+  })
+  if not ok then
+    local err = handle
+    -- nothing has begun: whoever called can choose another place
+    if errors.is(err) and err.op then err.code = "USAGE" end
+    error(err, 0)
+  end
   local state = handle:state()
   local self = setmetatable({
     handle = handle, directory = options.directory, seq = options.seq or 0, waiting = {},

@@ -9,10 +9,12 @@ require("storlua.core.job")
 local job = {
   grace_seconds = 0.5, -- how long a cancelled job may take to notice
   stuck_seconds = 30, -- in one system call, until it is reported
+  answer_seconds = 10, -- the same for a path that a run needs to begin or to end
   given_up = 0, -- jobs that were left behind
 }
 
 local NS = 1000000000
+local paths = setmetatable({}, { __mode = "k" }) -- what jobs of wait_on work on
 
 local function await_done(j)
   scheduler.await(function(resume)
@@ -23,25 +25,20 @@ end
 
 -- Reports a job that stays in one system call, at doubling intervals.
 local function watch(j)
-  local limit = job.stuck_seconds
+  local first = paths[j] and job.answer_seconds or job.stuck_seconds
+  local limit = first
   local t, arm
   local function look()
     local stuck = j:stuck()
-    local left = job.stuck_seconds
-    if not stuck then
-      limit = job.stuck_seconds
-    elseif stuck.seconds >= limit then
+    local seconds = stuck and stuck.seconds or 0
+    if seconds >= limit then
       limit = 2 * limit
-      stuck.job, stuck.abandoned = j:name(), false
+      stuck.job, stuck.path, stuck.abandoned = j:name(), paths[j], false
       job.on_stuck(stuck)
-      left = limit - stuck.seconds
-    elseif stuck.seconds < job.stuck_seconds then
-      limit = job.stuck_seconds
-      left = limit - stuck.seconds
-    else
-      left = limit - stuck.seconds
+    elseif seconds < first then
+      limit = first
     end
-    arm(left)
+    arm(limit - seconds)
   end
   function arm(seconds)
     t = timer.start(math.ceil(math.max(seconds, 0.01) * NS), look)
@@ -74,6 +71,17 @@ function job.grace()
   return job.given_up > 0 and 0.05 or job.grace_seconds
 end
 
+--- The same for a job on one path, which is named when it does not answer.
+---@async
+---@param path string
+---@param j userdata as in job.wait
+---@return any ... results of the job
+function job.wait_on(path, j, ...)
+  errors.check(j, ...)
+  paths[j] = path
+  return job.wait(j)
+end
+
 --- Gives a cancelled job its grace, then abandons it.
 ---@async
 ---@param j userdata
@@ -84,7 +92,7 @@ function job.end_or_abandon(j)
   end
   job.given_up = job.given_up + 1
   local stuck = j:stuck() or {}
-  stuck.job, stuck.abandoned = j:name(), true
+  stuck.job, stuck.path, stuck.abandoned = j:name(), paths[j], true
   job.on_stuck(stuck)
   j:abandon()
   return false
@@ -92,12 +100,13 @@ end
 
 --- Called for a job that does not come back: while it is stuck, and when it is
 --- given up. A run replaces it by an event.
----@param info table job, abandoned, and while in a system call: what, offset,
---- seconds, thread, kernel_stack
+---@param info table job, abandoned, path (of job.wait_on), and while in a
+--- system call: what, offset, seconds, thread, kernel_stack
 function job.on_stuck(info)
-  io.stderr:write(("storlua: %s %s: in %s%s\n"):format(
-    info.abandoned and "gave up on" or "waiting for", info.job, info.what or "its own work",
-    info.seconds and (" for %.0f s"):format(info.seconds) or ""))
+  io.stderr:write(("storlua: %s %s%s: in %s%s\n"):format(
+    info.abandoned and "gave up on" or "waiting for", info.job,
+    info.path and (" %s, which does not answer"):format(info.path) or "",
+    info.what or "its own work", info.seconds and (" for %.0f s"):format(info.seconds) or ""))
 end
 
 return job

@@ -5,6 +5,7 @@
 
 local core = require("storlua.core.run_dir")
 local errors = require("storlua.errors")
+local job = require("storlua.job")
 local model = require("storlua.report.model")
 local reader = require("storlua.report.reader")
 
@@ -65,6 +66,7 @@ local function fold(directory, format, write)
 end
 
 --- Writes one report into a file: all of it or nothing.
+---@async
 ---@param directory string folder of a run
 ---@param format string
 ---@param file string
@@ -72,7 +74,7 @@ end
 function report.write_file(directory, format, file)
   local parts = {}
   local ended = fold(directory, format, function(text) parts[#parts + 1] = text end)
-  errors.check(core.replace(file, table.concat(parts)))
+  job.wait_on(file, core.replace(file, table.concat(parts)))
   return ended
 end
 

@@ -74,6 +74,7 @@ local function report_stuck(self)
   local previous = job.on_stuck
   job.on_stuck = function(info)
     previous(info)
+    if self.is_closed then return end -- the reports are written without a log
     if info.abandoned or info.seconds < 2 * job.stuck_seconds then
       self.recorder:find("failed", ("%s is stuck in %s%s"):format(info.job,
         info.what or "its own work", info.abandoned and " and was given up" or ""))
@@ -117,7 +118,7 @@ local function execute(procedure, opt, settings)
   local caught = not ok and { err = err, traceback = failure.traceback(err) } or nil
   local exit_code = scheduler.shield(ending.finish, self, caught)
   scheduler.cleanup_seconds = previous_cleanup
-  return exit_code
+  return ending.report(self, exit_code)
 end
 
 --- Runs a procedure to its verdict.

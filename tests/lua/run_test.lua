@@ -120,7 +120,7 @@ function test.test_what_cannot_be_measured_is_neither_passed_nor_failed()
 end
 
 function test.test_a_run_that_was_refused_judges_no_threshold()
-  local _, result = expect("usage", 2, 'storlua.usage("not so")',
+  local _, result = expect("usage", 2, 't:check("a", true) storlua.usage("not so")',
     'thresholds = { "kernel.errors count == 0" },')
   lu.assertNil(event_of(result.events, "threshold"))
 end

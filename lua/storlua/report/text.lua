@@ -175,7 +175,9 @@ function text.lines(m, options)
       add("    " .. format.line(line))
     end
   end
-  add("  events: " .. format.line((options.run_dir or ".") .. "/events.jsonl"))
+  if not state.is_discarded then
+    add("  events: " .. format.line((options.run_dir or ".") .. "/events.jsonl"))
+  end
   return lines
 end
 

@@ -4,6 +4,7 @@
 
 local errors = require("storlua.errors")
 local event = require("storlua.event")
+local event_log = require("storlua.event_log")
 local failure = require("storlua.failure")
 local scheduler = require("storlua.scheduler")
 local threshold = require("storlua.threshold")
@@ -167,14 +168,21 @@ local function write_verdict(self, fields, judged)
     on_disk, message = self.log:replace_file(self.folder.path .. "/summary.json", text)
   end
   if not on_disk then io.stderr:write("storlua: no summary: ", tostring(message), "\n") end
-  local closed = self.log:close()
-  if not closed then
+  self.is_answered = self.log:close()
+  if not self.is_answered then
     io.stderr:write("storlua: the event log does not answer and was given up\n")
   end
-  return on_disk and closed
+  return on_disk and self.is_answered
 end
 
---- Ends a run.
+-- Bad input that was found only now: nothing was touched, and nothing is left
+-- of the run.
+local function came_to_nothing(self, fields)
+  return fields.status == "usage" and not self.t.resume
+    and fields.checks + fields.measures == 0
+end
+
+--- Ends a run, up to its reports.
 ---@async
 ---@param self table of storlua.run.opening
 ---@param caught table|nil {err, traceback} what the script raised
@@ -201,10 +209,28 @@ function ending.finish(self, caught)
   log_failures(self)
   local fields = verdict_fields(self)
   local written = write_verdict(self, fields, judged)
-  self.folder.lock:release()
-  local reported = self.reporters:close(self, fields)
-  if written and not self.log.failure and reported then return fields.exit_code end
+  self.is_closed, self.is_discarded = true, came_to_nothing(self, fields)
+  local closed, message = self.folder:close(self.is_discarded, not self.is_answered)
+  if not closed then io.stderr:write("storlua: ", message, "\n") end
+  if written and not self.log.failure then return fields.exit_code end
   return fields.exit_code == 0 and 1 or fields.exit_code
+end
+
+--- The last words on stdout and the report files. A run that was stopped
+--- writes them too, for a while.
+---@async
+---@param self table
+---@param exit_code integer of ending.finish
+---@return integer exit code
+function ending.report(self, exit_code)
+  local function close() return self.reporters:close(self) end
+  local reported
+  if scheduler.current().cancels[1] then
+    reported = scheduler.shield_for(event_log.last_word_seconds, close)
+  else
+    reported = close()
+  end
+  return reported and exit_code or exit_code == 0 and 1 or exit_code
 end
 
 return ending

@@ -5,13 +5,14 @@
 local errors = require("storlua.errors")
 local event = require("storlua.event")
 local event_log = require("storlua.event_log")
-local fs = require("storlua.fs")
+local failure = require("storlua.failure")
 local object = require("storlua.run.object")
 local recorder = require("storlua.run.recorder")
 local reporters = require("storlua.run.reporters")
 local resume = require("storlua.run.resume")
 local run_board = require("storlua.run.board")
 local run_dir = require("storlua.run_dir")
+local scheduler = require("storlua.scheduler")
 local threshold = require("storlua.threshold")
 
 local opening = {}
@@ -51,8 +52,6 @@ end
 local function collect_conditions(path)
   local found, conditions = pcall(require, "storlua.conditions")
   if not found then return event.null end
-  -- a file that is still to be made lies where its folder does
-  if fs.try_exists(path) == false then path = path:match("^(.*/)[^/]*$") or "." end
   local collected, err = errors.try(conditions.collect, path)
   return collected or { device = err.message }
 end
@@ -110,10 +109,9 @@ local function cases_of(procedure, opt)
   return type(cases) == "function" and cases(opt) or cases
 end
 
--- The folder, and what an earlier part left in it.
-local function open_folder(settings, opt)
-  if not settings.resume then return run_dir.create(settings.script, settings.output) end
-  local folder = run_dir.open(settings.resume)
+-- What an earlier part left in the folder.
+local function read_folder(settings, opt)
+  if not settings.resume then return nil end
   local results = {}
   local left, log_state = resume.read(settings.resume, settings.script, function(fields)
     results[#results + 1] = fields
@@ -121,7 +119,7 @@ local function open_folder(settings, opt)
   for key, value in pairs(left.options) do
     if not (settings.options_given or {})[key] then opt[key] = value end
   end
-  return folder, left, log_state, results
+  return left, log_state, results
 end
 
 local function take_over(self, left, log_state, results)
@@ -166,22 +164,12 @@ local function warn_about_place(self)
     .. "elsewhere\n"):format(self.folder.path))
 end
 
---- Opens a run: all but its start event.
----@async
----@param procedure storlua.Procedure
----@param opt table
----@param settings table see storlua.run
----@return table self
-function opening.open(procedure, opt, settings)
-  local self = { procedure = procedure, settings = settings }
-  self.reporters = reporters.new(settings)
-  if not settings.resume then self.rules = rules_of(procedure, opt, settings.board) end
-  -- what is wrong with the target is said before a folder is made
-  local target = not settings.resume and target_of(procedure, opt, settings.board)
-  local folder, left, log_state, results = open_folder(settings, opt)
-  self.folder = folder
-  self.rules = self.rules or rules_of(procedure, opt, settings.board)
-  self.conditions = collect_conditions(target or target_of(procedure, opt, settings.board))
+-- Everything behind the folder.
+local function fill(self, opt, target)
+  local settings, folder = self.settings, self.folder
+  local left, log_state, results = read_folder(settings, opt)
+  self.rules = self.rules or rules_of(self.procedure, opt, settings.board)
+  self.conditions = collect_conditions(target or target_of(self.procedure, opt, settings.board))
   if left then check_same_device(settings.resume, left.conditions, self.conditions) end
   self.log_on_target = shares_device(folder.path, self.conditions)
   self.log = event_log.open {
@@ -205,7 +193,30 @@ function opening.open(procedure, opt, settings)
   local start = start_fields(self, opt, settings)
   self.start, self.t.start = start, start
   self.log.head = head_of(self, start)
-  return self
+end
+
+--- Opens a run: all but its start event. When that fails nothing is left of it.
+---@async
+---@param procedure storlua.Procedure
+---@param opt table
+---@param settings table see storlua.run
+---@return table self
+function opening.open(procedure, opt, settings)
+  local self = { procedure = procedure, settings = settings }
+  self.reporters = reporters.new(settings)
+  local target
+  if not settings.resume then
+    -- what is wrong with these is said before a folder is made
+    self.rules = rules_of(procedure, opt, settings.board)
+    target = target_of(procedure, opt, settings.board)
+  end
+  self.folder = settings.resume and run_dir.open(settings.resume)
+    or run_dir.create(settings.script, settings.output)
+  local ok, err = xpcall(fill, failure.capture, self, opt, target)
+  if ok then return self end
+  if self.log then scheduler.shield(self.log.close, self.log) end
+  self.folder:close(not settings.resume)
+  error(err, 0)
 end
 
 --- Writes the first event. From here on the run has a verdict, whatever comes.

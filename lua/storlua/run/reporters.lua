@@ -97,14 +97,19 @@ function Reporters:failures(recorder)
 end
 
 --- The last words on stdout and the report files, when everything is on disk.
+---@async
 ---@param run table
 ---@return boolean ok
 function Reporters:close(run)
   for _, stream in ipairs(self.streams) do
-    call(self, stream, "finish", { events = 0, torn_bytes = 0, lost_events = 0 })
+    call(self, stream, "finish", { events = 0, torn_bytes = 0, lost_events = 0,
+                                   is_discarded = run.is_discarded })
   end
-  for _, asked in ipairs(self.files) do
-    local ok, err = pcall(report.write_file, run.folder.path, asked.format, asked.file)
+  for _, asked in ipairs(run.is_discarded and {} or self.files) do
+    local ok, err = false, "the event log does not answer"
+    if run.is_answered then
+      ok, err = pcall(report.write_file, run.folder.path, asked.format, asked.file)
+    end
     if not ok then problem(self, asked.format .. "=" .. asked.file, err) end
   end
   return #self.problems == self.told

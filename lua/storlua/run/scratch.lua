@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Scratch files of a run: overwritten and removed only when they are ours.
 
-local core = require("storlua.core.run_dir")
+local core = require("storlua.core.scratch")
 local errors = require("storlua.errors")
 local job = require("storlua.job")
 local scheduler = require("storlua.scheduler")

@@ -4,7 +4,7 @@
 
 local event_log = {}
 
---- open{directory, limit_bytes, resume, queue_bytes, stuck_ns} -> log
+--- open{directory, limit_bytes, resume, queue_bytes, stuck_ns} -> job, whose result is the log
 function event_log.open() end
 
 ---@class storlua.event_log

@@ -4,36 +4,20 @@
 
 local run_dir = {}
 
---- claim(path, resume) -> job, whose results are scratch, reused
----@param path string
----@param resume any
-function run_dir.claim(path, resume) end
-
---- is_empty(path) -> boolean
----@param path string
-function run_dir.is_empty(path) end
+--- close(folder, remove) -> job: lets go of the folder; takes it away before when `remove` is
+--- true
+---@param folder any
+---@param remove any
+function run_dir.close(folder, remove) end
 
 function run_dir.is_terminal() end
 
---- lock(path) -> lock, held until lock:release() or its collection
+--- open(path, how) -> job, whose results are folder, path; how: numbered, new, resume
 ---@param path string
-function run_dir.lock(path) end
+---@param how any
+function run_dir.open(path, how) end
 
---- make(path) -> true
----@param path string
-function run_dir.make(path) end
-
---- make_numbered(prefix) -> n
----@param prefix string
-function run_dir.make_numbered(prefix) end
-
---- release(scratch, reason) -> job: removes the file; keeps it as evidence when there is a reason
----@param scratch any
----@param reason any
-function run_dir.release(scratch, reason) end
-
---- replace(path, content) -> true: an atomic write, for small files that are not on the device
---- under test
+--- replace(path, content) -> job: an atomic write of a report
 ---@param path string
 ---@param content string
 function run_dir.replace(path, content) end
