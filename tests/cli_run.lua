@@ -125,6 +125,20 @@ function Run:__close(err)
   getmetatable(self.scope).__close(self.scope, err)
 end
 
+--- Runs fn, which returns how many seconds something took, until that was
+--- below the limit: on a machine with other work the best of three counts.
+---@async
+---@param limit number
+---@param fn fun(): number
+function cli_run.within(limit, fn)
+  local taken = {}
+  for i = 1, 3 do
+    taken[i] = fn()
+    if taken[i] < limit then return end
+  end
+  lu.fail(("took %s s, not %g"):format(table.concat(taken, ", "), limit))
+end
+
 --- The events of a run so far. A last line that is still being written, or was
 --- torn, is left out; any other line that is not JSON fails the test.
 ---@param run_dir string

@@ -5,6 +5,7 @@
 local cli_run = require("cli_run")
 local disk = require("disk")
 local lu = require("luaunit")
+local procedure_run = require("procedure_run")
 local process = require("storlua.process")
 local soak_run = require("soak_run")
 
@@ -98,27 +99,62 @@ end
 
 -- Told to stop while a thread sits in the kernel: the process is gone within
 -- a second, its verdict is written, and what it was stuck in is said.
-for _, op in ipairs { "write", "read", "fsync" } do
-  suite["test_hang_in_" .. op] = function()
-    local place <close> = disk.fault()
-    local log <close> = soak_run.log()
-    place:tell(op == "fsync" and "slow write 30" or "hang " .. op)
-    local run <close> = soak_run.start(place.path, log, { "--time", "1h" })
-    if op == "fsync" then
-      run:wait_event(log.run, soak_run.is("writing", 1), 10)
-      place:tell("clear\nhang fsync")
-    end
-    disk.wait_until(10, op .. " hangs", function() return place:count("hanging") > 0 end)
-    run:signal("INT")
-    local result = run:finish(10)
-    lu.assertTrue(result.seconds < 1.5, result.seconds .. "\n" .. result.stderr)
-    local verdict = cli_run.verdict(log.run)
-    lu.assertEquals(result.code, verdict.exit_code)
-    lu.assertTrue(result.code ~= 0)
-    local stuck = cli_run.events_of(log.run, "stuck")
-    lu.assertTrue(#stuck > 0)
-    lu.assertTrue(stuck[#stuck].abandoned)
+local function stop_in(op)
+  local place <close> = disk.fault()
+  local log <close> = soak_run.log()
+  place:tell(op == "fsync" and "slow write 30" or "hang " .. op)
+  local run <close> = soak_run.start(place.path, log, { "--time", "1h" })
+  if op == "fsync" then
+    run:wait_event(log.run, soak_run.is("writing", 1), 10)
+    place:tell("clear\nhang fsync")
   end
+  disk.wait_until(10, op .. " hangs", function() return place:count("hanging") > 0 end)
+  run:signal("INT")
+  local result = run:finish(10)
+  local verdict = cli_run.verdict(log.run)
+  lu.assertEquals(result.code, verdict.exit_code)
+  lu.assertTrue(result.code ~= 0)
+  local stuck = cli_run.events_of(log.run, "stuck")
+  lu.assertTrue(#stuck > 0)
+  lu.assertTrue(stuck[#stuck].abandoned)
+  return result.seconds
+end
+
+for _, op in ipairs { "write", "read", "fsync" } do
+  suite["test_hang_in_" .. op] = function() cli_run.within(1, function() return stop_in(op) end) end
+end
+
+-- Timers stand beside it: each fires when it is due.
+function suite.test_timers_are_on_time_beside_a_hang()
+  local place <close> = disk.fault()
+  local script <close> = procedure_run.place([[
+    local clock = require("storlua.clock")
+    local scope <close> = task.scope()
+    scope:spawn("ticks", function()
+      while true do
+        local due_ns = clock.now_ns() + 50000000
+        task.sleep(0.05)
+        print(("late %.6f"):format((clock.now_ns() - due_ns) / 1e9))
+        io.stdout:flush()
+      end
+    end)
+    t:measure("w", { path = opt.path, operation = "write", size_bytes = "1M" }) ]],
+    'options = { { name = "path", type = "string" } },')
+  place:tell("hang write")
+  local run <close> = cli_run.start { "--output", script.run_dir, script.script, "--path",
+    place.path .. "/data" }
+  disk.wait_until(10, "a write hangs", function() return place:count("hanging") > 0 end)
+  cli_run.within(0.02, function()
+    local first, late = #run.out, {}
+    disk.wait_until(20, "20 ticks", function() return #run.out >= first + 20 end)
+    for i = first + 1, #run.out do late[#late + 1] = tonumber(run.out[i]:match("^late (.*)")) end
+    lu.assertTrue(#late >= 20, run:text())
+    lu.assertTrue(math.min(table.unpack(late)) >= 0, "a timer was early")
+    return math.max(table.unpack(late))
+  end)
+  lu.assertEquals(place:count("hanging"), 1)
+  run:signal("INT")
+  lu.assertEquals(run:finish(10).code, cli_run.verdict(script.run_dir).exit_code)
 end
 
 return suite
