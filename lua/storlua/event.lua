@@ -14,6 +14,7 @@ local event = {
 
 local MAX_DEPTH = 24
 local rank, by_rank, list_names = keys.rank, keys.by_rank, keys.lists
+local math_type = math.type
 
 -- Most text needs no escapes, and the same keys come all the time.
 local function quote(s)
@@ -21,11 +22,8 @@ local function quote(s)
   return "\"" .. s .. "\""
 end
 
-local key_texts = setmetatable({}, { __index = function(self, key)
-  local text = quote(key) .. ":"
-  if rank[key] then self[key] = text end
-  return text
-end })
+local constants = { [true] = "true", [false] = "false", [event.null] = "null" }
+
 local list_meta = { __jsontype = "array" }
 local object_meta = { __jsontype = "object" }
 
@@ -61,11 +59,6 @@ local function float_text(x)
   return text:find(".", 1, true) and text or text .. ".0"
 end
 
-local function number_text(x)
-  if math.type(x) == "integer" then return ("%d"):format(x) end
-  return float_text(x)
-end
-
 -- A string with its bad bytes replaced; second value true when there are any.
 local function clean(s)
   if utf8.len(s) then return s, false end
@@ -87,9 +80,9 @@ local function hex(s)
 end
 
 -- The keys of an object in their order: known ones by rank, then the others.
-local function ordered(t)
+local function sort_keys(list)
   local ranks, others = {}, nil
-  for key in next, t do
+  for _, key in ipairs(list) do
     local at = rank[key]
     if at then
       ranks[#ranks + 1] = at
@@ -109,90 +102,134 @@ local function ordered(t)
   return ranks
 end
 
+-- The same objects and short texts come all the time. The order of keys is
+-- remembered by the way that `next` goes through them, one step of a tree for
+-- each; no key can be the table under which a step holds its order.
+local ORDER, REMEMBERED_MAX = {}, 3000
+local root, plain, remembered = {}, {}, 0
+
+local function ordered(t)
+  local step = root
+  for key in next, t do
+    local following = step[key]
+    if not following then
+      following, remembered = {}, remembered + 1
+      step[key] = following
+    end
+    step = following
+  end
+  local order = step[ORDER]
+  if order then return order end
+  local list = {}
+  for key in next, t do list[#list + 1] = key end
+  order = sort_keys(list)
+  order.texts = {}
+  for i, key in ipairs(order) do order.texts[i] = (i == 1 and "{" or ",") .. quote(key) .. ":" end
+  step[ORDER] = order
+  return order
+end
+
 local put -- forward declaration
+local out, n -- pieces of the line that is being made
 
 -- The hex of the elements that are not UTF-8, null for the others.
 local function list_hex(t)
-  local out
+  local texts
   for i = 1, #t do
     if type(t[i]) == "string" and not utf8.len(t[i]) then
-      out = out or {}
-      out[i] = quote(hex(t[i]))
+      texts = texts or {}
+      texts[i] = quote(hex(t[i]))
     end
   end
-  if not out then return nil end
-  for i = 1, #t do out[i] = out[i] or "null" end
-  return "[" .. table.concat(out, ",") .. "]"
+  if not texts then return nil end
+  for i = 1, #t do texts[i] = texts[i] or "null" end
+  return "[" .. table.concat(texts, ",") .. "]"
 end
 
-local function put_list(out, t, depth)
-  local n = #t
-  local integers = n > 0
-  for i = 1, n do
-    if math.type(t[i]) ~= "integer" then
+local function add(text)
+  n = n + 1
+  out[n] = text
+end
+
+local function put_list(t, depth)
+  local length = #t
+  local integers = length > 0
+  for i = 1, length do
+    if math_type(t[i]) ~= "integer" then
       integers = false
       break
     end
   end
-  if integers then
-    out[#out + 1] = "[" .. table.concat(t, ",") .. "]"
-    return
+  if integers then return add("[" .. table.concat(t, ",") .. "]") end
+  add("[")
+  for i = 1, length do
+    if i > 1 then add(",") end
+    put(t[i], depth)
   end
-  out[#out + 1] = "["
-  for i = 1, n do
-    if i > 1 then out[#out + 1] = "," end
-    put(out, t[i], depth)
-  end
-  out[#out + 1] = "]"
+  add("]")
 end
 
-local function put_pair(out, key, value, depth, owner)
-  out[#out + 1] = key_texts[key]
-  put(out, value, depth, key)
+-- The bytes of text that is not UTF-8, in a field of their own.
+local function put_hex(key, value, owner)
   local bytes
-  if type(value) == "string" and not utf8.len(value) then
-    bytes = quote(hex(value))
-  elseif type(value) == "table" and type(value[1]) == "string" then
+  if type(value) == "string" then
+    bytes = not utf8.len(value) and quote(hex(value))
+  elseif type(value[1]) == "string" then
     bytes = list_hex(value)
   end
   if bytes and owner[key .. "_hex"] == nil then
-    out[#out + 1] = "," .. quote(key .. "_hex") .. ":" .. bytes
+    add("," .. quote(key .. "_hex") .. ":" .. bytes)
   end
 end
 
-local function put_object(out, t, depth)
-  out[#out + 1] = "{"
-  for i, key in ipairs(ordered(t)) do
-    if i > 1 then out[#out + 1] = "," end
-    put_pair(out, key, t[key], depth, t)
+-- Nearly all values of a log are integers and the same few texts: those take
+-- the short way.
+local function put_object(t, depth)
+  local order = ordered(t)
+  local texts = order.texts
+  for i = 1, #order do
+    local key = order[i]
+    local value = t[key]
+    local at = n + 1
+    out[at] = texts[i]
+    local known = plain[value] or constants[value]
+    if known or math_type(value) == "integer" then
+      n = at + 1
+      out[n] = known or value
+    else
+      n = at
+      put(value, depth, key)
+      local kind = type(value)
+      if kind == "string" or kind == "table" then put_hex(key, value, t) end
+    end
   end
-  out[#out + 1] = "}"
+  add(order[1] and "}" or "{}")
 end
 
-local function put_table(out, t, depth, name)
+local function put_table(t, depth, name)
   if depth > MAX_DEPTH then error("event: tables too deep, or one that holds itself", 0) end
   local meta = getmetatable(t)
   local kind = type(meta) == "table" and meta.__jsontype
   if kind == "array" or t[1] ~= nil
     or (not kind and list_names[name] and next(t) == nil) then
-    put_list(out, t, depth + 1)
+    put_list(t, depth + 1)
   else
-    put_object(out, t, depth + 1)
+    put_object(t, depth + 1)
   end
 end
 
-function put(out, value, depth, name)
+function put(value, depth, name)
   local kind = type(value)
   if kind == "string" then
-    out[#out + 1] = quote((clean(value)))
+    local text = quote((clean(value)))
+    if #value <= 40 and utf8.len(value) then plain[value], remembered = text, remembered + 1 end
+    add(text)
   elseif kind == "number" then
-    out[#out + 1] = number_text(value)
-  elseif kind == "boolean" then
-    out[#out + 1] = value and "true" or "false"
-  elseif value == nil or value == event.null then
-    out[#out + 1] = "null"
+    add(math_type(value) == "integer" and value or float_text(value))
+  elseif value == nil or constants[value] then
+    add(constants[value] or "null")
   elseif kind == "table" then
-    put_table(out, value, depth, name)
+    put_table(value, depth, name)
   else
     error(("event: a %s in field %s"):format(kind, tostring(name)), 0)
   end
@@ -203,15 +240,18 @@ end
 ---@param fields table
 ---@return string line
 function event.encode(fields)
-  local out = {}
-  put_object(out, fields, 0)
+  if remembered > REMEMBERED_MAX then root, plain, remembered = {}, {}, 0 end
+  out, n = {}, 0
+  put_object(fields, 0)
   return table.concat(out)
 end
 
 --- The number as it stands in every output: a point, no exponent.
 ---@param x number
 ---@return string
-function event.number_text(x) return number_text(x) end
+function event.number_text(x)
+  return math_type(x) == "integer" and ("%d"):format(x) or float_text(x)
+end
 
 --- The text in UTF-8, bad bytes as U+FFFD.
 ---@param s string

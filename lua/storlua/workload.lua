@@ -73,9 +73,10 @@ Handle.__name = "storlua.WorkloadHandle"
 ---@async
 ---@param given table
 ---@param among? {group: userdata, stream: integer} of storlua.streams
+---@param is_complete? boolean it is what workload.complete returned
 ---@return storlua.WorkloadHandle
-function workload.start(given, among)
-  local full = workload.complete(given)
+function workload.start(given, among, is_complete)
+  local full = is_complete and given or workload.complete(given)
   if full.streams > 1 then return streams.start(full, workload.start) end
   local self = setmetatable({ spec = full }, Handle)
   local err

@@ -62,7 +62,7 @@ local function is_cancelled() return scheduler.current().cancels[1] ~= nil end
 -- Runs the workload with its handle in view of the live display. A workload
 -- that a cancel cut off still gives what it did until then.
 local function run_workload(self, case_id, spec)
-  local handle <close> = self.workload.start(spec)
+  local handle <close> = self.workload.start(spec, nil, true)
   self.live.active[handle] = case_id
   local ok, result = pcall(handle.wait, handle)
   self.live.active[handle] = nil
