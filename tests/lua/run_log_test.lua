@@ -76,46 +76,6 @@ function test.test_many_small_rounds_stay_below_the_cap()
   lu.assertStrContains(report.stdout, "null.ok: round 7")
 end
 
-function test.test_a_long_run_does_not_grow()
-  local place <close> = procedure_run.place [[
-    local function rss()
-      for line in io.open("/proc/self/statm"):lines() do
-        return math.tointeger(tonumber(line:match("^%d+ (%d+)"))) * 4
-      end
-    end
-    local rounds = tonumber(os.getenv("CASE_ROUNDS"))
-    local at = rounds // 5
-    local before_rss, before_lua
-    for n in t:rounds { count = rounds } do
-      t:measure("null", NULL, { labels = { round = n } })
-      t:check("null.ok", true)
-      t:sample("x", n % 97)
-      t:count("y", "occurrence " .. n)
-      if n == at then
-        collectgarbage() collectgarbage()
-        before_rss, before_lua = rss(), collectgarbage("count")
-      end
-    end
-    collectgarbage() collectgarbage()
-    -- a sanitizer keeps what is freed
-    local sanitized = io.open("/proc/self/maps"):read("a"):find("san%.so") ~= nil
-    t:note("rss_kib", sanitized and 0 or rss() - before_rss)
-    t:note("lua_kib", collectgarbage("count") - before_lua) ]]
-  local memory = "/dev/shm/storlua-test-" .. place.path:match("[^.]*$")
-  local _ <close> = require("storlua.task").defer(function()
-    require("storlua.process").run { "rm", "-rf", memory }
-  end)
-  local rounds = os.getenv("STORLUA_TEST_ROUNDS") or "4000"
-  local result = procedure_run.run(place, {
-    "--log-limit", "1M", output = memory, timeout = 280, env = { CASE_ROUNDS = rounds },
-  })
-  lu.assertEquals(result.code, 0, result.stderr)
-  local notes = event.decode(read_text(memory .. "/summary.json")).notes
-  lu.assertTrue(notes.lua_kib < 256, notes.lua_kib)
-  lu.assertTrue(notes.rss_kib < 2048, notes.rss_kib)
-  lu.assertEquals(cli_run.verdict(memory).rounds, math.tointeger(tonumber(rounds)))
-end
-
 local RESUMABLE = [[
   local left = t.resume
   if left then
