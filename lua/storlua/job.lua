@@ -8,7 +8,7 @@ require("storlua.core.job")
 
 local job = {
   grace_seconds = 0.5, -- how long a cancelled job may take to notice
-  stuck_seconds = 30, -- in one system call, until it is reported
+  stuck_seconds = 30, -- in one system call, until it is reported; a run fails then
   answer_seconds = 10, -- the same for a path that a run needs to begin or to end
   given_up = 0, -- jobs that were left behind
 }

@@ -14,8 +14,7 @@ local task = require("storlua.task")
 local threshold = require("storlua.threshold")
 
 local run = {
-  stuck_seconds = 10, -- one system call that lasts longer is an event
-  stuck_check_seconds = 5,
+  stuck_seconds = 10, -- one system call that lasts longer is an event, at the latest
 }
 
 -- Rules with abort = true are judged once a second while the script runs.
@@ -35,13 +34,15 @@ local function watch_rules(self)
   end
 end
 
--- A workload that sits in one system call is told while it does.
+-- A workload that sits in one system call is told while it does, before it
+-- fails the run (job.stuck_seconds).
 local function watch_active(self)
   local told = setmetatable({}, { __mode = "k" })
-  for _ in task.every(run.stuck_check_seconds) do
+  local limit = math.min(run.stuck_seconds, job.stuck_seconds / 3)
+  for _ in task.every(limit / 2) do
     for handle, case_id in pairs(self.t.live.active) do
       local stuck = handle:stuck()
-      if not stuck or stuck.seconds < run.stuck_seconds then
+      if not stuck or stuck.seconds < limit then
         told[handle] = nil
       elseif not told[handle] then
         told[handle] = true
@@ -106,8 +107,9 @@ local function report_stalls(self)
 end
 
 local function execute(procedure, opt, settings)
-  local previous_cleanup = scheduler.cleanup_seconds
-  if settings.cleanup_seconds then scheduler.cleanup_seconds = settings.cleanup_seconds end
+  local previous_cleanup, previous_stuck = scheduler.cleanup_seconds, job.stuck_seconds
+  scheduler.cleanup_seconds = settings.cleanup_seconds or previous_cleanup
+  job.stuck_seconds = settings.stuck_seconds or previous_stuck
   local self = opening.open(procedure, opt, settings)
   self.stalls = {}
   self.cleanups_before = #scheduler.cleanup_failures
@@ -117,7 +119,7 @@ local function execute(procedure, opt, settings)
   local ok, err = xpcall(body, failure.capture, self, opt)
   local caught = not ok and { err = err, traceback = failure.traceback(err) } or nil
   local exit_code = scheduler.shield(ending.finish, self, caught)
-  scheduler.cleanup_seconds = previous_cleanup
+  scheduler.cleanup_seconds, job.stuck_seconds = previous_cleanup, previous_stuck
   return ending.report(self, exit_code)
 end
 
@@ -126,7 +128,7 @@ end
 ---@param procedure storlua.Procedure
 ---@param opt table effective options
 ---@param settings table script, script_path, script_dir, argv, output, reports, quiet, resume,
---- board, board_name, destroy, cleanup_seconds, log_limit_bytes, seed, options_given
+--- board, board_name, destroy, cleanup_seconds, stuck_seconds, log_limit_bytes, seed, options_given
 ---@return integer exit code
 function run.execute(procedure, opt, settings)
   local ok, result = xpcall(execute, failure.capture, procedure, opt, settings)

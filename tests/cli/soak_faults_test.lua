@@ -124,6 +124,27 @@ for _, op in ipairs { "write", "read", "fsync" } do
   suite["test_hang_in_" .. op] = function() cli_run.within(1, function() return stop_in(op) end) end
 end
 
+-- One operation that takes longer than --stuck is stalled: it fails the run
+-- although it comes back. A shorter one is an event only.
+function suite.test_a_stalled_operation_fails_the_run()
+  local place <close> = disk.fault()
+  for limit, status in pairs { ["600ms"] = "failed", ["6s"] = "passed" } do
+    local log <close> = soak_run.log()
+    local run <close> = soak_run.start(place.path, log, { "--rounds", "1", "--stuck", limit })
+    run:wait_event(log.run, soak_run.is("writing", 1), 10)
+    place:tell("hang read 1048576")
+    disk.wait_until(10, "a read hangs", function() return place:count("hanging") > 0 end)
+    run:wait_event(log.run, function(one) return one.kind == "stuck" and one.what == "read"
+      and (status == "passed" or one.seconds >= 0.6) end, 10)
+    place:tell("release")
+    local result = run:finish(20)
+    local verdict = soak_run.verdict(log, result, status, status == "failed" and 1 or 0)
+    if status == "failed" then
+      lu.assertStrContains(verdict.reasons[1], "is stuck in read")
+    end
+  end
+end
+
 -- Timers stand beside it: each fires when it is due.
 function suite.test_timers_are_on_time_beside_a_hang()
   local place <close> = disk.fault()

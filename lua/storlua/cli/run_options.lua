@@ -22,6 +22,8 @@ run_options.run = options.declare({
   { name = "seed", type = "count", metavar = "N", help = "repeats the random orders of a run" },
   { name = "log-limit", type = "size", default = "64M", min = "1M",
     help = "cap of the event log" },
+  { name = "stuck", type = "duration", default = "30s",
+    help = "one system call that takes longer fails the run" },
   { name = "cleanup-timeout", type = "duration", default = "60s",
     help = "how long clean-ups may take" },
   { name = "script-dir", type = "string", metavar = "DIR",
@@ -62,7 +64,7 @@ function run_options.settings(opt)
   return {
     output = opt.output, reports = reports, quiet = opt.quiet, resume = opt.resume,
     destroy = opt.destroy, seed = opt.seed, log_limit_bytes = opt.log_limit,
-    cleanup_seconds = opt.cleanup_timeout,
+    cleanup_seconds = opt.cleanup_timeout, stuck_seconds = opt.stuck,
   }
 end
 

@@ -85,7 +85,8 @@ local function settings_of(settings)
   return {
     output = settings.output, reports = reports, quiet = settings.quiet or false,
     resume = settings.resume, destroy = event.list(settings.destroy or {}),
-    cleanup_seconds = settings.cleanup_seconds, seed = settings.seed,
+    cleanup_seconds = settings.cleanup_seconds, stuck_seconds = settings.stuck_seconds,
+    seed = settings.seed,
     log_limit_bytes = settings.log_limit_bytes,
   }
 end
