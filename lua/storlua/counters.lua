@@ -4,6 +4,7 @@
 
 local core = require("storlua.core.counters")
 local errors = require("storlua.errors")
+local fs = require("storlua.fs")
 
 local counters = {}
 
@@ -46,6 +47,17 @@ function Counting:result()
     flushes = not self.disk.partition and d.flushes or nil,
     busy_ns = d.busy_ns,
   }
+end
+
+--- False when nothing was ever read of the device, as far as its counters say:
+--- the kernel does not keep them (queue/iostats is 0, some paths of NVMe).
+---@return boolean
+function Counting:counts_at_all()
+  local now = core.read(self.disk.number)
+  return now ~= nil and now:values().read.bytes > 0
+    and (fs.try_read(("/sys/dev/block/%s/queue/iostats"):format(self.disk.number))
+      or fs.try_read(("/sys/dev/block/%s/../queue/iostats"):format(self.disk.number))
+      or "1"):match("^%d") ~= "0"
 end
 
 --- One reading of a device's counters.

@@ -105,6 +105,10 @@ local function say_read(t, opt, result)
     say(t, "dd.flush", "conv=fsync syncs the output, which is /dev/null: it does nothing for a "
       .. "read")
   end
+  if cache.cold and not cache.from_medium then
+    say(t, "dd.medium", "%s: %s", cache.from_medium == false and "it did not come from the medium"
+      or "whether it came from the medium is not shown", cache.medium_reason or "not known")
+  end
   if direct then return end
   local resident = cache.resident_before_bytes
   if cache.cold then

@@ -96,8 +96,12 @@ local function check_counters(t, self, case, result)
     "%d bytes were issued and the device counted %d", issued, seen)
 end
 
--- A read of what no medium holds is no read.
+-- A read of what no medium holds is no read, nor is one that a cache answers.
 local function check_backed(t, case, result)
+  if result.read and result.cache.from_medium == false and not result.target.ram_backed then
+    t:check(case.id .. ".from_medium", false, "a cache gave some of it: %s",
+      result.cache.medium_reason)
+  end
   local unbacked = result.read and result.cache.unbacked_before_bytes
   if not unbacked then return end
   t:check(case.id .. ".on_medium", unbacked == 0,

@@ -5,6 +5,7 @@
 local core = require("storlua.core.streams")
 local errors = require("storlua.errors")
 local fs = require("storlua.fs")
+local medium = require("storlua.workload.medium")
 local parts = require("storlua.streams.result")
 
 local streams = {}
@@ -86,6 +87,10 @@ function streams.start(full, start)
       error(handle, 0)
     end
     self.handles[i] = handle
+    -- They begin when all are there. Targets of their own have no one device.
+    if i == 1 and not full.paths and handle.counting then
+      self.medium = medium.start(handle.place)
+    end
   end
   return self
 end
@@ -148,6 +153,7 @@ function Handle:wait()
   end
   if failure then error(failure, 0) end
   self.result = parts.joined(results, self.group)
+  if self.medium then self.medium:judge(self.result) end
   return self.result
 end
 

@@ -8,6 +8,7 @@ local device = require("storlua.device")
 local errors = require("storlua.errors")
 local job = require("storlua.job")
 local loop = require("storlua.core.loop")
+local medium = require("storlua.workload.medium")
 local result = require("storlua.workload.result")
 local spec = require("storlua.workload.spec")
 local streams = require("storlua.streams")
@@ -85,6 +86,8 @@ function workload.start(given, among, is_complete)
     self.counting = counters.start(self.place or
       { disks = {}, reason = err and err.message or "no path" })
   end
+  -- Of several streams all are counted together.
+  if self.counting and not among then self.medium = medium.start(self.place) end
   local core_spec = spec.to_core(full)
   if among then core_spec.group, core_spec.stream = among.group, among.stream end
   self.job = errors.check(core.start(core_spec))
@@ -124,6 +127,7 @@ function Handle:wait()
   r.device = self.counting and self.counting:result()
     or { reason = "engine null has no device" }
   self.result = result.complete(r, self.spec, self.place)
+  if self.medium then self.medium:judge(r) end
   let_virtual_time_pass(self, r)
   return r
 end

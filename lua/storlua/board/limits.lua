@@ -59,6 +59,9 @@ function board_limits.value(metric, result)
   if direction == "read" and not target.direct and not cache.cold then
     return nil, "the read was neither direct nor cold"
   end
+  if direction == "read" and cache.from_medium == false then
+    return nil, "the read did not come from the medium"
+  end
   local rate = RATES[name]
   if not rate then return part.latency and part.latency[name] end
   local ns = part.io_ns

@@ -37,7 +37,7 @@ sectors bad_sectors zero_sectors old_sectors damage bad
 bits first_bad_byte expected found
 filesystem is_block ram_backed memory_align offset_align
 trim_reads_zero trim_granularity_bytes
-cache resident_before_bytes source counters
+cache resident_before_bytes source from_medium medium_reason counters
 read_bytes write_bytes read_operations write_operations flushes
 bytes_written bytes_read verified_bytes kernel_errors
 notes failures failures_total metrics

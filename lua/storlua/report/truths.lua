@@ -12,6 +12,7 @@ return {
   io_uring_unregistered = "buffers could not be registered",
   libaio_synchronous = "buffered: io_submit does the work before it returns",
   not_cold = "cold was asked for and could not be had",
+  not_from_medium = "the device counted fewer bytes than were read: a cache gave them",
   not_flushed = "buffered writes without a flush: the page cache was measured",
   page_cache = "the engine always goes through the page cache",
   psync_taken = "io_uring was asked for; in memory psync ran, one operation at a time",

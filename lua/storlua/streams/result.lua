@@ -102,6 +102,21 @@ local function flush(results)
   return all
 end
 
+-- What was resident before any of them; they may lie on one file.
+local function cache(results)
+  local first = results[1].cache
+  if not first then return nil end
+  local all = { source = first.source, cold = first.cold, resident_before_bytes = 0,
+                unbacked_before_bytes = 0 }
+  for _, r in ipairs(results) do
+    all.cold = all.cold and r.cache.cold
+    for _, key in ipairs { "resident_before_bytes", "unbacked_before_bytes" } do
+      all[key] = all[key] and r.cache[key] and all[key] + r.cache[key]
+    end
+  end
+  return all
+end
+
 local function notes(results)
   local list, seen = {}, {}
   for _, r in ipairs(results) do
@@ -125,7 +140,7 @@ function parts.joined(results, group)
     trim = direction(results, "trim"),
     engine = first.engine, queue_depth = first.queue_depth,
     flush = flush(results), verify = verify(results), notes = notes(results),
-    target = first.target, cache = first.cache, device = first.device,
+    target = first.target, cache = cache(results), device = first.device,
     total_ns = 0, fill_ns = 0, verify_ns = 0, pace_ns = 0, open_ns = 0,
     errors = {}, errors_total = 0, visits = 0, passes = math.maxinteger,
     boot_start_ns = first.boot_start_ns, generation_last = first.generation_last,
