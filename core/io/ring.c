@@ -25,12 +25,32 @@ static int open_uring(struct io_uring *uring, unsigned entries) {
   return code;
 }
 
-static void register_all(struct sl_ring *r) {
+/* Registered memory spares direct I/O the look-up of its pages.  A copy out of
+ * the page cache is faster through the address: 150 ns of 2,300 for 4 KiB. */
+static void choose_operations(struct sl_ring *r) {
   struct iovec memory = {r->arena.data, r->arena.size};
+  r->has_memory = r->target.is_direct &&
+                  io_uring_register_buffers(&r->uring, &memory, 1) == 0;
+  r->has_vectors = false;
+  r->codes[SL_RING_FSYNC] = IORING_OP_FSYNC;
+  if (r->has_memory) {
+    r->codes[SL_RING_READ] = IORING_OP_READ_FIXED;
+    r->codes[SL_RING_WRITE] = IORING_OP_WRITE_FIXED;
+  } else if (r->uring.features & IORING_FEAT_RW_CUR_POS) { /* Linux 5.6 */
+    r->codes[SL_RING_READ] = IORING_OP_READ;
+    r->codes[SL_RING_WRITE] = IORING_OP_WRITE;
+  } else {
+    r->has_vectors = true;
+    r->codes[SL_RING_READ] = IORING_OP_READV;
+    r->codes[SL_RING_WRITE] = IORING_OP_WRITEV;
+  }
+}
+
+static void register_all(struct sl_ring *r) {
   bool has_file = io_uring_register_files(&r->uring, &r->target.fd, 1) == 0;
   r->entry_fd = has_file ? 0 : r->target.fd;
   r->entry_flags = has_file ? IOSQE_FIXED_FILE : 0;
-  r->has_memory = io_uring_register_buffers(&r->uring, &memory, 1) == 0;
+  choose_operations(r);
 }
 
 void sl_ring_free(struct sl_ring *r) {
@@ -106,27 +126,17 @@ unsigned char *sl_ring_data(struct sl_ring *ring, unsigned slot) {
   return ring->arena.data + slot * ring->record_bytes;
 }
 
-static void write_entry(struct sl_ring *r, struct io_uring_sqe *sqe,
-                        unsigned slot, unsigned bytes) {
+static inline void write_entry(struct sl_ring *r, struct io_uring_sqe *sqe,
+                               unsigned slot, unsigned bytes) {
   struct sl_ring_slot *s = &r->table[slot];
-  if (s->op == SL_RING_FSYNC) {
-    io_uring_prep_fsync(sqe, r->entry_fd, 0);
-  } else {
-    unsigned char *data = r->arena.data + slot * r->record_bytes;
-    bool reads = s->op == SL_RING_READ;
-    if (r->has_memory && reads) {
-      io_uring_prep_read_fixed(sqe, r->entry_fd, data, bytes, s->offset, 0);
-    } else if (r->has_memory) {
-      io_uring_prep_write_fixed(sqe, r->entry_fd, data, bytes, s->offset, 0);
-    } else { /* with a vector: READ and WRITE came with Linux 5.6 only */
-      s->vector = (struct iovec){data, bytes};
-      if (reads) {
-        io_uring_prep_readv(sqe, r->entry_fd, &s->vector, 1, s->offset);
-      } else {
-        io_uring_prep_writev(sqe, r->entry_fd, &s->vector, 1, s->offset);
-      }
-    }
+  void *data =
+      s->op == SL_RING_FSYNC ? NULL : r->arena.data + slot * r->record_bytes;
+  if (r->has_vectors && data) {
+    s->vector = (struct iovec){data, bytes};
+    data = &s->vector;
+    bytes = 1;
   }
+  io_uring_prep_rw(r->codes[s->op], sqe, r->entry_fd, data, bytes, s->offset);
   sqe->flags = r->entry_flags;
   sqe->user_data = slot;
 }
@@ -141,11 +151,13 @@ static unsigned free_flush(const struct sl_ring *r) {
 __attribute__((hot)) int sl_ring_queue(struct sl_ring *r, unsigned slot,
                                        enum sl_ring_op op, uint64_t bytes,
                                        uint64_t offset, void *owner) {
-  if (op == SL_RING_FSYNC)
+  if (op == SL_RING_FSYNC) {
     slot = free_flush(r);
-  else if (slot >= r->slots || bytes - 1 >= r->record_bytes ||
-           offset > (uint64_t)INT64_MAX - bytes)
+    bytes = offset = 0; /* of the whole file */
+  } else if (slot >= r->slots || bytes - 1 >= r->record_bytes ||
+             offset > (uint64_t)INT64_MAX - bytes) {
     return -EINVAL;
+  }
   struct sl_ring_slot *s = &r->table[slot];
   if (s->is_busy) return -EBUSY;
   if (op != SL_RING_READ && !r->writes) return -EBADF;

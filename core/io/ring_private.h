@@ -17,7 +17,7 @@ struct sl_ring_slot {
   void *owner;
   uint64_t offset;
   int64_t started_ns;
-  struct iovec vector; /* for the kernel when the arena is not registered */
+  struct iovec vector; /* for the kernel where operations take one */
   int32_t result;
   enum sl_ring_op op;
   bool is_busy;
@@ -32,7 +32,9 @@ struct sl_ring {
   unsigned in_flight;
   unsigned queued; /* slots in `line` */
   bool writes;
-  bool has_memory;
+  bool has_memory;  /* registered */
+  bool has_vectors; /* operations take one each */
+  uint8_t codes[SL_RING_OPS];
   bool has_ring_fd; /* looked up whether it can be registered */
   int entry_fd;
   unsigned char entry_flags;
