@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A ring of this thread's own.  Requests are written into it by submit and
  * reach the kernel with the wait of the next reap: one system call a turn.
- * Buffers and file are registered where the kernel permits it (memory that
- * may be locked is limited before Linux 5.12). */
+ * The file is registered, and for direct I/O the buffers, where the kernel
+ * permits it (memory that may be locked is limited before Linux 5.12). */
 #include "core/io/engine_private.h"
 
 #ifdef STORLUA_HAVE_LIBURING
@@ -23,7 +23,9 @@ struct sl_engine_state {
   int fd;       /* borrowed from the target */
   int entry_fd; /* fd, or 0: the registered one */
   unsigned char entry_flags;
-  bool has_memory;
+  bool is_direct;
+  bool has_memory;       /* registered */
+  bool has_plain;        /* READ and WRITE: Linux 5.6 */
   struct iovec *vectors; /* one a slot */
 };
 
@@ -83,7 +85,11 @@ static int uring_open(struct sl_engine_state **state,
   bool has_file = io_uring_register_files(&s->ring, &s->fd, 1) == 0;
   s->entry_fd = has_file ? 0 : s->fd;
   s->entry_flags = has_file ? IOSQE_FIXED_FILE : 0;
-  s->has_memory = io_uring_register_buffers(&s->ring, &memory, 1) == 0;
+  /* A copy out of the page cache is faster into memory by its address. */
+  s->is_direct = setup->target->is_direct;
+  s->has_memory =
+      s->is_direct && io_uring_register_buffers(&s->ring, &memory, 1) == 0;
+  s->has_plain = s->ring.features & IORING_FEAT_RW_CUR_POS;
   io_uring_register_ring_fd(&s->ring); /* saves a look-up when it works */
   *state = s;
   return 0;
@@ -101,18 +107,17 @@ static inline void write_entry(struct sl_engine_state *s,
   int fd = s->entry_fd;
   unsigned bytes = (unsigned)(r->bytes < BYTES_MAX ? r->bytes : BYTES_MAX);
   bool reads = r->op == SL_OP_READ;
-  if (s->has_memory && reads) {
-    io_uring_prep_read_fixed(sqe, fd, r->data, bytes, r->offset, 0);
-  } else if (s->has_memory) {
-    io_uring_prep_write_fixed(sqe, fd, r->data, bytes, r->offset, 0);
-  } else { /* with a vector: READ and WRITE came with Linux 5.6 only */
+  if (s->has_memory) {
+    io_uring_prep_rw(reads ? IORING_OP_READ_FIXED : IORING_OP_WRITE_FIXED, sqe,
+                     fd, r->data, bytes, r->offset);
+  } else if (s->has_plain) {
+    io_uring_prep_rw(reads ? IORING_OP_READ : IORING_OP_WRITE, sqe, fd, r->data,
+                     bytes, r->offset);
+  } else {
     struct iovec *vector = &s->vectors[r->slot];
     *vector = (struct iovec){r->data, bytes};
-    if (reads) {
-      io_uring_prep_readv(sqe, fd, vector, 1, r->offset);
-    } else {
-      io_uring_prep_writev(sqe, fd, vector, 1, r->offset);
-    }
+    io_uring_prep_rw(reads ? IORING_OP_READV : IORING_OP_WRITEV, sqe, fd,
+                     vector, 1, r->offset);
   }
   sqe->flags = s->entry_flags;
   io_uring_sqe_set_data(sqe, r);
@@ -171,7 +176,8 @@ static int uring_flush(struct sl_engine_state *state) {
 static unsigned uring_notes(struct sl_engine_state *state, const char **notes) {
   unsigned count = 0;
   if (sl_kernel_workers()) notes[count++] = "io_uring_punted";
-  if (!state->has_memory) notes[count++] = "io_uring_unregistered";
+  if (state->is_direct && !state->has_memory)
+    notes[count++] = "io_uring_unregistered";
   return count;
 }
 
