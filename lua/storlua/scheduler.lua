@@ -20,7 +20,7 @@ local scheduler = {
 }
 
 local yield, running, step = coroutine.yield, coroutine.running, core.step
-local TURN_EVERY = 8 -- batches of ready tasks, while a source feeds them
+local TURN_EVERY <const> = 512 -- runs of tasks by a source
 local ready = { first = 1, last = 0 }
 local sources = {} -- functions that make tasks ready: see add_source
 local interrupts = {} -- functions that end a wait for a source, by source
@@ -139,8 +139,8 @@ end
 
 --- Adds a source: a function that is called between two batches of ready
 --- tasks, runs the tasks whose waits are over and returns how many. While it
---- finds some, the loop turns after a few batches only. It never waits; what it
---- looks for must wake the loop.
+--- finds some, the loop turns after some hundred tasks only. It never waits;
+--- what it looks for must wake the loop.
 ---
 --- Such a wait is a yield of the task's coroutine that costs no closures. Who
 --- begins one calls scheduler.checkpoint before and after it and scheduler.arm
@@ -265,13 +265,14 @@ end
 
 -- Runs until `is_over()`; returns false if that can never be.
 local function drive(is_over)
-  local batches, idle, alive = 0, false, true
+  local run, idle, alive = 0, false, true
   repeat
     run_ready()
     if is_over() then return true end
     local found = poll_sources()
-    batches = found > 0 and (batches + 1) % TURN_EVERY or 0
-    if batches == 0 then
+    run = run + found
+    if found == 0 or run >= TURN_EVERY then
+      run = 0
       idle = found == 0 and ready.first > ready.last
       alive = loop.turn(idle)
       scheduler.turns = scheduler.turns + 1
