@@ -70,13 +70,16 @@ local function body(self, opt)
 end
 
 -- While a run lasts, a job that does not come back is an event of it, and
--- fails it: while it is stuck, and again when it is given up.
+-- fails it: while it is stuck, and again when it is given up. Not so a call
+-- that was only slow when the run was told to stop: a flush may take seconds.
 local function report_stuck(self)
   local previous = job.on_stuck
   job.on_stuck = function(info)
     previous(info)
     if self.is_closed then return end -- the reports are written without a log
-    if info.abandoned or info.seconds < 2 * job.stuck_seconds then
+    local seconds = info.seconds or 0
+    local is_stalled = seconds >= job.stuck_seconds or not scheduler.stopped_by
+    if is_stalled and (info.abandoned or seconds < 2 * job.stuck_seconds) then
       self.recorder:find("failed", ("%s is stuck in %s%s"):format(info.job,
         info.what or "its own work", info.abandoned and " and was given up" or ""))
     end

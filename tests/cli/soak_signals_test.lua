@@ -81,6 +81,30 @@ for name in pairs(phases) do
   end
 end
 
+-- A call that lasts for seconds is not waited for, and is no failure of the
+-- medium either; what was left behind is taken over by the next run.
+function suite.test_INT_during_a_slow_write()
+  cli_run.within(1, function()
+    local place <close> = disk.fault()
+    local log <close> = soak_run.log()
+    local second <close> = soak_run.log()
+    place:tell("only storlua.soak\nslow write 2500")
+    local run <close> = soak_run.start(place.path, log, { "--time", "1h" })
+    run:wait_event(log.run, soak_run.is("writing", 1), 20)
+    task.sleep(0.2)
+    run:signal("INT")
+    local result = run:finish(10)
+    soak_run.verdict(log, result, "interrupted", 130)
+    local stuck = cli_run.events_of(log.run, "stuck")
+    lu.assertTrue(stuck[1].abandoned)
+    place:tell("clear")
+    task.sleep(2.5)
+    soak_run.verdict(second, soak_run.run(place.path, second, { "--rounds", "1" }), "passed", 0)
+    lu.assertEquals(soak_run.leftovers(place.path), {})
+    return result.seconds
+  end)
+end
+
 function suite.test_INT_twice_ends_at_once()
   local place <close> = disk.fault()
   local log <close> = soak_run.log()
