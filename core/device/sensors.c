@@ -33,9 +33,9 @@ void sl_sensors_read(struct sl_sensors *sensors, struct sl_job *job) {
 
   sl_job_enter(job, "pread", 0);
   if (sensors->wake_node) sl_mmc_wake(sensors->wake_node, &e);
-  sl_job_enter(job, "read sensor", -1);
   for (size_t i = 0; i < sensors->count; i++) {
     struct sl_sensor *s = &sensors->list[i];
+    sl_job_enter(job, "read sensor", (int64_t)i);
     s->code = sl_job_cancelled(job)
                   ? -ECANCELED
                   : sl_file_read_all(s->path, &s->text, &s->length, &e);

@@ -27,7 +27,8 @@ struct sl_sensors {
 struct sl_sensors *sl_sensors_new(size_t count);
 void sl_sensors_free(struct sl_sensors *sensors);
 
-/* Wakes up the card of `wake_node`, then reads all; stops when the job is
+/* Wakes up the card of `wake_node`, then reads all (the offset of the job is
+ * the index of the sensor it is at); stops when the job is
  * cancelled and gives the rest -ECANCELED. */
 void sl_sensors_read(struct sl_sensors *sensors, struct sl_job *job);
 

@@ -3,6 +3,7 @@
 
 local errors = require("storlua.errors")
 local scheduler = require("storlua.scheduler")
+local task = require("storlua.task")
 local timer = require("storlua.core.timer")
 require("storlua.core.job")
 
@@ -82,18 +83,45 @@ function job.wait_on(path, j, ...)
   return job.wait(j)
 end
 
---- Gives a cancelled job its grace, then abandons it.
+--- For work that a run can do without: waits for so many seconds at most. A job
+--- that then sits in the kernel is told to `on_hang` and abandoned, which fails
+--- nothing, and nil is returned.
 ---@async
----@param j userdata
----@return boolean ended false when it had to be abandoned
-function job.end_or_abandon(j)
-  if pcall(scheduler.shield_for, job.grace(), await_done, j) or j:is_done() then
-    return true
+---@param seconds number
+---@param on_hang fun(j: userdata)
+---@param j userdata as in job.wait
+---@return any ... results of the job
+function job.wait_beside(seconds, on_hang, j, ...)
+  errors.check(j, ...)
+  local ok, err = pcall(task.timeout, seconds, await_done, j)
+  if not ok then
+    j:cancel()
+    local ended = job.end_or_abandon(j, on_hang)
+    if not errors.is(err) or err.code ~= "TIMEOUT" then error(err, 0) end
+    if not ended then return nil end
   end
+  return errors.check(j:result())
+end
+
+--- A job that is given up is reported, and counted.
+---@param j userdata
+function job.give_up(j)
   job.given_up = job.given_up + 1
   local stuck = j:stuck() or {}
   stuck.job, stuck.path, stuck.abandoned = j:name(), paths[j], true
   job.on_stuck(stuck)
+end
+
+--- Gives a cancelled job its grace, then abandons it.
+---@async
+---@param j userdata
+---@param on_hang? fun(j: userdata) called before that; default job.give_up
+---@return boolean ended false when it had to be abandoned
+function job.end_or_abandon(j, on_hang)
+  if pcall(scheduler.shield_for, job.grace(), await_done, j) or j:is_done() then
+    return true
+  end
+  (on_hang or job.give_up)(j)
   j:abandon()
   return false
 end

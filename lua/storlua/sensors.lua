@@ -11,7 +11,9 @@ local heat = require("storlua.sensors.heat")
 local job = require("storlua.job")
 local mmc = require("storlua.sensors.mmc")
 
-local sensors = {}
+local sensors = {
+  answer_seconds = 10, -- how long a round of sensors may take to answer
+}
 
 ---@class storlua.SensorReadings
 ---@field texts table<string, string> path → content
@@ -90,6 +92,7 @@ function sensors.open(found, options)
   local clocks = clock.open(sysfs)
   local self = setmetatable({
     sources = { heat.zones(sysfs), heat.disks(disks), clocks }, clocks = clocks, paths = {},
+    hung = {}, hung_new = {},
   }, Sensors)
   for _, disk in ipairs(disks) do
     local host = mmc.host_of(disk.directory)
@@ -105,9 +108,43 @@ function sensors.open(found, options)
   return self
 end
 
-local function read(paths, node)
-  local texts, failures = job.wait(core.read(paths, node))
-  return { texts = texts, failures = failures }
+-- The metrics that come from a path.
+local function fed_by(self, path)
+  local metrics = {}
+  for _, source in ipairs(self.sources) do
+    for i, one in ipairs(source.paths) do
+      if one == path then
+        local entry = source.list and source.list[i] or {}
+        metrics[#metrics + 1], metrics[#metrics + 2] = source.metric or entry.metric, entry.metric
+      end
+    end
+  end
+  return metrics
+end
+
+-- A sensor that does not answer is left out from then on.
+local function leave_out(self, wanted, j)
+  local stuck = j:stuck() or {}
+  local path = stuck.what == "read sensor" and wanted[(stuck.offset or -1) + 1]
+  if not path then return job.give_up(j) end -- it was the device itself
+  self.hung[path] = true
+  self.hung_new[#self.hung_new + 1] = { path = path, metrics = fed_by(self, path) }
+end
+
+local function read(self, paths, node)
+  local texts, failures
+  repeat
+    local wanted, count = {}, #self.hung_new
+    for _, path in ipairs(paths) do
+      if not self.hung[path] then wanted[#wanted + 1] = path end
+    end
+    texts, failures = job.wait_beside(sensors.answer_seconds, function(j)
+      leave_out(self, wanted, j)
+    end, core.read(wanted, node))
+  until texts or count == #self.hung_new
+  failures = failures or {}
+  for path in pairs(self.hung) do failures[path] = "it does not answer" end
+  return { texts = texts or {}, failures = failures }
 end
 
 --- Reads all sensors once, on a thread: a drive may not answer. A card that
@@ -117,10 +154,10 @@ end
 ---@return storlua.SensorOutput
 function Sensors:sample(quietly)
   local out = setmetatable({ samples = {}, counts = {}, changes = {} }, Output)
-  local readings = read(self.paths)
+  local readings = read(self, self.paths)
   for _, source in ipairs(self.sources) do
     local node = source:take(readings, out)
-    if node and not quietly then source:take_awake(read(source.paths, node), out) end
+    if node and not quietly then source:take_awake(read(self, source.paths, node), out) end
   end
   return out
 end
@@ -131,6 +168,14 @@ function Sensors:status()
   local all = {}
   for _, source in ipairs(self.sources) do all[source.name] = source:status() end
   return all
+end
+
+--- The sensors that stopped to answer since the last call.
+---@return {path: string, metrics: string[]}[]
+function Sensors:take_hung()
+  local list = self.hung_new
+  self.hung_new = {}
+  return list
 end
 
 --- The metrics that cannot be had here, and why.

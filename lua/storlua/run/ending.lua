@@ -69,11 +69,13 @@ local function report_cleanups(self)
 end
 
 local function judge_threshold(recorder, rule)
-  local reason = recorder.not_measured[rule.metric]
-  if reason and not recorder.metrics:has(rule.metric) then
+  local reason, lost = recorder.not_measured[rule.metric], recorder.lost[rule.metric]
+  if reason and not lost and not recorder.metrics:has(rule.metric) then
     return threshold.not_judged(rule, reason)
   end
-  return threshold.judge(rule, recorder.metrics, recorder:elapsed_ns())
+  local judged = threshold.judge(rule, recorder.metrics, recorder:elapsed_ns())
+  if lost then judged.ok, judged.text = false, judged.text .. ": " .. lost end
+  return judged
 end
 
 local function judge_thresholds(self)

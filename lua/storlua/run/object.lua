@@ -209,6 +209,16 @@ function Run:not_measured(metric, reason)
   self.recorder.not_measured[metric] = reason
 end
 
+--- Says that a metric can be had here, but was not all the time: thresholds
+--- about it fail.
+---@param metric string
+---@param reason string
+function Run:lost(metric, reason)
+  check_metric("lost", metric)
+  if type(reason) ~= "string" then error("t:lost: the reason is a text", 2) end
+  self.recorder.lost[metric] = reason
+end
+
 --- Puts something into the summary.
 ---@async
 ---@param key string

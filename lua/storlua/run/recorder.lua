@@ -24,6 +24,7 @@ local TOTALS = { "checks", "checks_failed", "measures", "measures_failed", "byte
 ---@field failures table[] the first failed checks and measures
 ---@field notes table<string, any>
 ---@field not_measured table<string, string> metrics that cannot be had here, and why
+---@field lost table<string, string> metrics that were not had all the time, and why
 local Recorder = {}
 Recorder.__index = Recorder
 Recorder.__name = "storlua.Recorder"
@@ -36,7 +37,8 @@ function recorder.new(log)
   return setmetatable({
     log = log, metrics = metrics.new(), findings = verdict.new_findings(), totals = totals,
     failures = {}, failures_total = 0, notes = {}, passed = {}, passed_ids = 0, pending = {},
-    not_measured = {}, started_ns = loop.now_ns(), soaked_before_ns = 0, expected_bad_sectors = 0,
+    not_measured = {}, lost = {}, started_ns = loop.now_ns(),
+    soaked_before_ns = 0, expected_bad_sectors = 0,
   }, Recorder)
 end
 

@@ -59,7 +59,9 @@ end
 ---@param sysfs string
 ---@return storlua.ClockSource
 function clock.open(sysfs)
-  local self = setmetatable({ name = "processor clock", paths = {}, policies = {} }, Clock)
+  local self = setmetatable({
+    name = "processor clock", paths = {}, list = {}, policies = {},
+  }, Clock)
   local above = sysfs .. "/devices/system/cpu"
   for _, entry in ipairs(fs.try_list(above .. "/cpufreq") or {}) do
     if entry:find("^policy%d+$") then
@@ -70,8 +72,10 @@ function clock.open(sysfs)
     self.policies[1] = open_policy(above .. "/cpu0/cpufreq", "cpu0")
   end
   for _, policy in ipairs(self.policies) do
-    for _, path in ipairs { policy.now, policy.limit, policy.times } do
-      self.paths[#self.paths + 1] = path
+    local metric = "cpu." .. policy.name
+    for path, of in pairs { [policy.now] = metric .. ".mhz", [policy.limit] = metric .. ".mhz",
+                            [policy.times] = metric .. ".below_max_percent" } do
+      self.paths[#self.paths + 1], self.list[#self.list + 1] = path, { metric = of }
     end
   end
   return self

@@ -74,8 +74,19 @@ local function summarise(self, is_last)
   self.round = round
 end
 
+-- A sensor that hangs is missing, which fails no device that works; but what
+-- a threshold asks about can no longer be told.
+local function tell_hung(self)
+  for _, one in ipairs(self.set:take_hung()) do
+    local text = one.path .. " does not answer: left out from now on"
+    self.t:note("sensors." .. one.path, text)
+    for _, metric in ipairs(one.metrics) do self.t:lost(metric, text) end
+  end
+end
+
 -- Each source is told once, and again when there is more to say.
 local function tell_status(self)
+  tell_hung(self)
   local status, names = self.set:status(), {}
   status["device counters"] = self.counting_reason and "unavailable: " .. self.counting_reason
   for metric, text in pairs(self.board_failures) do status[metric] = text end
@@ -132,6 +143,7 @@ local function finish(self)
     local ok, err = pcall(scheduler.shield_for, LAST_SAMPLE_SECONDS, self.take, self, true)
     if not ok and not errors.is(err) then error(err, 0) end
   end
+  tell_hung(self)
   summarise(self, true)
   for metric, reason in pairs(self.set:unavailable()) do self.t:not_measured(metric, reason) end
   for metric, sum in pairs(self.heat) do
