@@ -22,6 +22,7 @@ static void release(void *data) {
   sl_streams_drop(work->spec.streams);
   free(work->path);
   free(work->legal);
+  free(work->more);
   free(work);
 }
 
@@ -56,6 +57,19 @@ static const struct l_job_kind workload_kind = {
     .push_progress = push_progress,
 };
 
+static char **copy_paths(const struct sl_workload_spec *spec) {
+  size_t bytes = 0, at = spec->more_count * sizeof(char *);
+  for (unsigned i = 0; i < spec->more_count; i++)
+    bytes += strlen(spec->more_paths[i]) + 1;
+  char **list = malloc(at + bytes + 1);
+  for (unsigned i = 0; list && i < spec->more_count; i++) {
+    size_t length = strlen(spec->more_paths[i]) + 1;
+    list[i] = memcpy((char *)list + at, spec->more_paths[i], length);
+    at += length;
+  }
+  return list;
+}
+
 /* Copies what *spec borrows, so that the job's thread owns it. */
 static struct l_workload *new_workload(const struct sl_workload_spec *spec) {
   struct l_workload *work = calloc(1, sizeof *work);
@@ -65,13 +79,15 @@ static struct l_workload *new_workload(const struct sl_workload_spec *spec) {
   size_t legal_bytes = spec->legal_count * sizeof *spec->legal;
   if (spec->target.path) work->path = strdup(spec->target.path);
   if (legal_bytes) work->legal = malloc(legal_bytes);
-  if ((spec->target.path && !work->path) || (legal_bytes && !work->legal)) {
+  work->more = copy_paths(spec);
+  if (!work->more || (spec->target.path && !work->path) || (legal_bytes && !work->legal)) {
     release(work);
     return NULL;
   }
   if (legal_bytes) memcpy(work->legal, spec->legal, legal_bytes);
   work->spec.target.path = work->path;
   work->spec.legal = work->legal;
+  work->spec.more_paths = (const char *const *)work->more;
   return work;
 }
 

@@ -13,6 +13,7 @@ struct l_workload {
   struct sl_workload_spec spec; /* its pointers are owned here */
   char *path;
   struct sl_legal *legal;
+  char **more; /* more_paths and their text in one block */
   const struct sl_clock *clock;
   struct sl_workload_progress progress;
   struct sl_workload_result result;
@@ -21,8 +22,8 @@ struct l_workload {
 };
 
 /* Reads the table at `index` into *spec.  Raises, naming the field, on what
- * has the wrong type.  The path is borrowed from the table; the legal ranges
- * lie in a userdata that is pushed (nil when there are none). */
+ * has the wrong type.  Paths are borrowed from the table; their list and the
+ * legal ranges lie in userdata that are pushed. */
 void l_workload_spec(lua_State *L, int index, struct sl_workload_spec *spec);
 
 /* bindings/workload_vary.c: distribution, sizes, steady state. */

@@ -74,6 +74,27 @@ static const char *path(lua_State *L, int index) {
   return text;
 }
 
+/* The strings stay in the list, which the caller's table keeps.  Pushes two
+ * values: the list and a userdata with pointers into it, or two nils. */
+static void more_paths(lua_State *L, int index, struct sl_workload_spec *spec) {
+  if (lua_getfield(L, index, "more_paths") == LUA_TNIL) {
+    lua_pushnil(L);
+    return;
+  }
+  if (!lua_istable(L, -1)) luaL_error(L, "field 'more_paths' must be a list");
+  size_t count = (size_t)lua_rawlen(L, -1);
+  const char **list = lua_newuserdatauv(L, (count + 1) * sizeof *list, 0);
+  for (size_t i = 0; i < count; i++) {
+    if (lua_rawgeti(L, -2, (lua_Integer)i + 1) != LUA_TSTRING)
+      luaL_error(L, "field 'more_paths' must be a list of strings");
+    list[i] = lua_tostring(L, -1);
+    lua_pop(L, 1);
+  }
+  spec->more_paths = list;
+  spec->more_count = (unsigned)count;
+  spec->one_after_other = flag(L, index, "one_after_other");
+}
+
 /* Pushes a userdata with the ranges, or nil. */
 static void legal(lua_State *L, int index, struct sl_workload_spec *spec) {
   if (lua_getfield(L, index, "legal") == LUA_TNIL) return; /* nil stays */
@@ -176,5 +197,6 @@ void l_workload_spec(lua_State *L, int index, struct sl_workload_spec *spec) {
   how(L, index, spec);
   among(L, index, spec);
   l_workload_vary(L, index, spec);
+  more_paths(L, index, spec);
   legal(L, index, spec);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/device/residency.h"
 #include "core/io/workload_private.h"
 
 /* Of the slots of a queue: a page, so that each may be moved directly. */
@@ -57,9 +56,14 @@ static int open_target(struct sl_run *run, struct sl_error *e) {
   result->memory_align = run->target.memory_align;
   result->offset_align = run->target.offset_align;
   result->filesystem_magic = run->target.filesystem_magic;
-  if (run->spec->operation < SL_TRIM) return 0;
-  code = sl_target_trim_probe(&run->target, &result->trim_facts, e);
-  if (code) sl_target_close(&run->target, NULL);
+  if (run->spec->operation >= SL_TRIM) {
+    code = sl_target_trim_probe(&run->target, &result->trim_facts, e);
+  }
+  if (!code) code = sl_run_open_more(run, spec, e);
+  if (code) {
+    sl_run_close_more(run, NULL);
+    sl_target_close(&run->target, NULL);
+  }
   return code;
 }
 
@@ -92,35 +96,6 @@ static int allocate(struct sl_run *run, struct sl_error *e) {
   result->huge_pages = code == 0 && run->buffer.huge;
   if (code == 0 && run->engine->submit) code = sl_run_queue_init(run, e);
   return code;
-}
-
-/* Drops and looks, right before the first operation.  A read that must be
- * cold is not begun unless that is proved; direct I/O passes the cache by. */
-static int look_at_cache(struct sl_run *run, struct sl_error *e) {
-  const struct sl_workload_spec *spec = run->spec;
-  struct sl_workload_result *result = run->result;
-  if (!run->engine->needs_target) return 0;
-  bool reads = spec->operation == SL_READ || spec->operation == SL_MIXED;
-  if (run->job) sl_job_enter(run->job, "cache", -1);
-  if (reads && spec->drop_cache) {
-    int code = sl_residency_drop(run->target.fd, run->target.path, e);
-    if (code) return code;
-  }
-  struct sl_residency residency;
-  sl_residency_read(run->target.fd, run->range_offset, run->range_bytes,
-                    &residency);
-  result->resident_before = residency.resident_bytes;
-  result->residency_source = residency.source;
-  if (reads) {
-    result->unbacked_before =
-        sl_target_unbacked(&run->target, run->range_offset, run->range_bytes,
-                           residency.resident_bytes == 0);
-  }
-  if (reads && spec->require_cold && !run->target.is_direct &&
-      residency.resident_bytes != 0) {
-    sl_run_end(run, SL_END_NOT_COLD);
-  }
-  return 0;
 }
 
 static bool must_flush(const struct sl_run *run) {
@@ -171,7 +146,9 @@ static void close_all(struct sl_run *run) {
   if (run->job) sl_job_enter(run->job, "close", -1);
   struct sl_error e = {0};
   int64_t start_ns = sl_monotonic_ns();
-  int code = sl_target_close(&run->target, &e);
+  int code = sl_run_close_more(run, &e);
+  int first = sl_target_close(&run->target, code ? NULL : &e);
+  if (!code) code = first;
   result->close_ns += sl_monotonic_ns() - start_ns;
   if (code && !result->error.code) {
     result->error = e; /* a write that failed late */
@@ -206,6 +183,7 @@ static int open_engine(struct sl_run *run, struct sl_error *e) {
                                   .memory = run->buffer.data,
                                   .memory_bytes = run->buffer.size};
   int code = run->engine->open(&run->state, &setup, e);
+  if (!code) code = sl_run_start_more(run, setup, e);
   /* Not here at all: say what is. */
   if (code == -ENOSYS || code == -EPERM) sl_engine_probe(run->engine->name, e);
   return code;
@@ -213,6 +191,8 @@ static int open_engine(struct sl_run *run, struct sl_error *e) {
 
 static void close_engine(struct sl_run *run) {
   struct sl_workload_result *result = run->result;
+  int64_t start_ns = sl_monotonic_ns();
+  int code = sl_run_stop_more(run, run->more_open);
   if (run->engine->notes) {
     result->engine_note_count =
         run->engine->notes(run->state, result->engine_notes);
@@ -220,8 +200,8 @@ static void close_engine(struct sl_run *run) {
   if (run->engine != run->spec->engine) {
     result->engine_notes[result->engine_note_count++] = "psync_taken";
   }
-  int64_t start_ns = sl_monotonic_ns();
-  int code = run->engine->close(run->state);
+  int first = run->engine->close(run->state);
+  if (!code) code = first;
   result->close_ns += sl_monotonic_ns() - start_ns;
   if (code == 0 || result->error.code) return;
   sl_error_set(&result->error, code, "close", run->target.path, -1);
@@ -252,7 +232,7 @@ static int run_opened(struct sl_run *run, struct sl_error *e) {
   if (!code) code = open_engine(run, e);
   if (code) return code;
   run->going = true;
-  code = look_at_cache(run, e);
+  code = sl_run_look_at_cache(run, e);
   if (!code && run->going) code = wait_for_others(run, e);
   if (!code && run->going) {
     measure(run);

@@ -49,7 +49,8 @@ enum sl_flush {
 };
 
 enum {
-  SL_SIZE_MIX_MAX = 8,     /* record sizes of a mix */
+  SL_SIZE_MIX_MAX = 8, /* record sizes of a mix */
+  SL_MORE_TARGETS_MAX = 1023,
   SL_SERIES_POINTS = 3600, /* then neighbours merge, the interval doubles */
   SL_ERRORS_KEPT = 32,
   SL_BAD_KEPT_MAX = 64
@@ -57,6 +58,12 @@ enum {
 
 struct sl_workload_spec {
   struct sl_target_spec target;
+  /* Targets beside the first, borrowed: visits take turns among all of them,
+   * or do a pass of one after the other.  A pass visits each record of each.
+   * All have the same range; a flush is of all.  Not for queued engines. */
+  const char *const *more_paths;
+  unsigned more_count; /* SL_MORE_TARGETS_MAX at most */
+  bool one_after_other;
   const struct sl_engine *engine;
   unsigned queue_depth;      /* 1 (or 0) for synchronous engines */
   bool engine_forced;        /* io_uring also where psync is taken for it: in

@@ -184,6 +184,25 @@ static int check_operation(const struct sl_workload_spec *spec,
   return 0;
 }
 
+static int check_targets(const struct sl_workload_spec *spec,
+                         struct sl_error *e) {
+  if (!spec->more_count) return 0;
+  if (spec->engine->submit) {
+    return sl_refuse(spec, e,
+                     "several targets: engine %s queues on one; give each "
+                     "a stream",
+                     spec->engine->name);
+  }
+  if (!spec->range_bytes || spec->more_count > SL_MORE_TARGETS_MAX ||
+      (spec->verify && spec->operation == SL_TRIM)) {
+    return sl_refuse(spec, e,
+                     "several targets need range_bytes, are %d at most, and "
+                     "do not verify a trim",
+                     SL_MORE_TARGETS_MAX + 1);
+  }
+  return 0;
+}
+
 static int check_pauses(const struct sl_workload_spec *spec,
                         struct sl_error *e) {
   bool due = spec->think_every || spec->think_after_ns;
@@ -226,6 +245,7 @@ int sl_workload_check(const struct sl_workload_spec *spec, struct sl_error *e) {
   if (!code) code = check_record(spec, e);
   if (!code) code = check_operation(spec, e);
   if (!code) code = check_limits(spec, e);
+  if (!code) code = check_targets(spec, e);
   if (!code) code = check_pauses(spec, e);
   if (!code) code = check_legal(spec, e);
   if (!code) code = sl_spec_check_varied(spec, e);

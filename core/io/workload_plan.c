@@ -103,6 +103,7 @@ int sl_run_plan(struct sl_run *run, struct sl_error *e) {
   if (code) return code;
   sl_order_init(&run->order, spec->order, run->records, spec->seed,
                 spec->stride_records);
+  run->records *= spec->more_count + 1;
   if (spec->operation == SL_TRIM_WRITE) run->records *= 2;
   run->visit = spec->first_visit;
   run->index = run->visit % run->records;

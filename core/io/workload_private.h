@@ -5,10 +5,12 @@
 /* One running workload, shared by the workload*.c files only.
  *
  *   workload.c         opens, prepares, runs, closes
+ *   workload_cache.c   looks at the cache, and drops it
  *   workload_check.c   refuses what makes no sense, before anything is touched
  *   workload_plan.c    range, records, visits: what is where
  *   workload_vary.c    visits drawn from a distribution, sizes of a mix
  *   workload_vary_check.c  what of these is refused
+ *   workload_targets.c targets beside the first
  *   workload_trim.c    what a trim left
  *   workload_loop.c    the loop of the synchronous engines
  *   workload_queue.c   the loop of the queued engines
@@ -40,6 +42,13 @@ struct sl_run {
   struct sl_workload_progress *progress; /* never NULL */
   struct sl_workload_result *result;
   struct sl_target target;
+  struct sl_more {
+    struct sl_target target;
+    struct sl_engine_state *state;
+  } * more; /* NULL when there is one target */
+  unsigned more_open;
+  unsigned turn; /* whose state it is: 0 the first's */
+  struct sl_engine_state *first_state;
   struct sl_buffer buffer;
   struct sl_queue *queue; /* NULL for a synchronous engine */
   size_t slot_bytes;      /* of the buffer, for one operation */
@@ -138,13 +147,28 @@ uint64_t sl_run_visit_end(const struct sl_run *run);
  * did. */
 enum sl_op sl_run_mixed_op(const struct sl_workload_spec *spec, uint64_t visit);
 
+/* workload_targets.c: what is done to the first target is done to the others.
+ * Those of the engine's states come after it is open. */
+int sl_run_open_more(struct sl_run *run, struct sl_target_spec spec,
+                     struct sl_error *e);
+int sl_run_close_more(struct sl_run *run, struct sl_error *e);
+int sl_run_start_more(struct sl_run *run, struct sl_engine_setup setup,
+                      struct sl_error *e);
+int sl_run_stop_more(struct sl_run *run, unsigned count);
+int sl_run_flush_more(struct sl_run *run); /* and the first */
+void sl_run_turn_to(struct sl_run *run, unsigned number);
+struct sl_target *sl_run_target(struct sl_run *run, unsigned number);
+
+/* workload_cache.c */
+int sl_run_look_at_cache(struct sl_run *run, struct sl_error *e);
+
 /* workload_vary.c */
 bool sl_spec_is_varied(const struct sl_workload_spec *spec);
 /* Alignment of the sizes, and the range in whole records. */
 int sl_run_plan_sizes(struct sl_run *run, struct sl_error *e);
 int sl_run_plan_draws(struct sl_run *run, struct sl_error *e);
 /* Offset and length of the next visit. */
-void sl_run_vary(const struct sl_run *run, struct sl_step *step);
+void sl_run_vary(struct sl_run *run, struct sl_step *step);
 
 /* workload_vary_check.c */
 int sl_spec_check_varied(const struct sl_workload_spec *spec,

@@ -30,7 +30,8 @@ const char *sl_end_name(enum sl_end end) {
 static void remember(struct sl_run *run, int code, const char *op,
                      int64_t offset) {
   if (run->result->error.code) return;
-  sl_error_set(&run->result->error, code, op, run->target.path, offset);
+  sl_error_set(&run->result->error, code, op,
+               sl_run_target(run, run->turn)->path, offset);
 }
 
 /* Ends the run for a reason that also counts when it had ended well and what
@@ -156,7 +157,7 @@ void sl_run_flush(struct sl_run *run) {
   int64_t start_ns = sl_run_now(run);
   int code;
   do {
-    code = run->engine->flush(run->state);
+    code = sl_run_flush_more(run);
   } while (code == -EINTR && !sl_run_cancelled(run));
   int64_t ns = sl_run_now(run) - start_ns;
   result->flushes++;

@@ -18,8 +18,7 @@ static inline uint64_t sl_step_add(_Atomic uint64_t *counter, uint64_t more) {
 }
 
 /* The next visit of the run. */
-static inline void sl_step_plan(const struct sl_run *run,
-                                struct sl_step *step) {
+static inline void sl_step_plan(struct sl_run *run, struct sl_step *step) {
   step->visit = run->visit;
   step->pass = run->pass;
   if (RARELY(run->is_varied)) {

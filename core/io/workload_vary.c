@@ -16,7 +16,7 @@ static bool is_mixed_in_size(const struct sl_workload_spec *spec) {
 
 bool sl_spec_is_varied(const struct sl_workload_spec *spec) {
   return spec->distribution.kind != SL_UNIFORM || is_mixed_in_size(spec) ||
-         spec->operation == SL_TRIM_WRITE;
+         spec->operation == SL_TRIM_WRITE || spec->more_count;
 }
 
 static int refuse(const struct sl_run *run, struct sl_error *e) {
@@ -67,12 +67,21 @@ static void draw_size(const struct sl_run *run, uint64_t visit,
   step->length = step->request = (size_t)bytes;
 }
 
-void sl_run_vary(const struct sl_run *run, struct sl_step *step) {
+void sl_run_vary(struct sl_run *run, struct sl_step *step) {
   enum sl_distribution_kind kind = run->spec->distribution.kind;
   int twice = run->spec->operation == SL_TRIM_WRITE;
-  uint64_t visit = run->visit >> twice;
+  uint64_t visit = run->visit >> twice, index = run->index >> twice;
+  uint64_t records = run->records >> twice;
+  if (run->spec->more_count) {
+    unsigned targets = run->spec->more_count + 1;
+    bool in_turn = !run->spec->one_after_other;
+    records /= targets;
+    sl_run_turn_to(run,
+                   (unsigned)(in_turn ? index % targets : index / records));
+    index = in_turn ? index / targets : index % records;
+  }
   uint64_t record = kind == SL_UNIFORM
-                        ? run->index >> twice
+                        ? index
                         : sl_distribution_at(&run->distribution, visit);
   /* A rank may be any record; the others name places. */
   if (kind <= SL_PARETO) {
@@ -80,7 +89,7 @@ void sl_run_vary(const struct sl_run *run, struct sl_step *step) {
   }
   step->offset = run->range_offset + record * run->record_bytes;
   step->length = step->request = run->record_bytes;
-  if (record == (run->records >> twice) - 1) {
+  if (record == records - 1) {
     step->length = run->tail_bytes;
     step->request = run->tail_request;
   }

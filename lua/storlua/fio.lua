@@ -14,8 +14,7 @@ local words = require("storlua.fio.words")
 
 local fio = {}
 
-local function check_file(job, it, opt)
-  local path = job.path
+local function check_file(job, path, it, opt)
   if job.operation == "read" and it.size_bytes > 0 then return end
   if fs.try_stat(path .. ".owner") then
     words.usage("%s belongs to a run: %s.owner lies beside it", path, path)
@@ -25,8 +24,7 @@ local function check_file(job, it, opt)
     job.name, path, format.bytes(it.size_bytes))
 end
 
-local function check_path(job)
-  local path = job.path
+local function check_path(job, path)
   local stat, err = fs.try_stat(path)
   if stat and stat.kind ~= "file" and stat.kind ~= "block" then
     words.usage("job %s: %s is neither a file nor a block device", job.name, path)
@@ -48,12 +46,18 @@ end
 ---@return string path
 function fio.check(opt)
   for _, job in ipairs(opt.jobs) do
-    if job.path then
-      check_path(job)
-      local it = target_of.look(job.path)
+    local first
+    for _, path in ipairs(job.paths or {}) do
+      check_path(job, path)
+      local it = target_of.look(path)
       it:need_medium()
-      fio_job.extent(job, it.size_bytes, it.is_device)
-      if not it.is_device then check_file(job, it, opt) end
+      local _, size = fio_job.extent(job, it.size_bytes, it.is_device)
+      first = first or size
+      if size ~= first then
+        words.usage("job %s: %s has another size than %s: size= says how much of each", job.name,
+          path, job.path)
+      end
+      if not it.is_device then check_file(job, path, it, opt) end
     end
   end
   return opt.jobs[1].path or "."
@@ -64,11 +68,11 @@ local function open_targets(t, opt)
   local targets = {}
   table.move(opt.destroy, 1, #opt.destroy, #t.destroy + 1, t.destroy)
   for _, job in ipairs(opt.jobs) do
-    local it = job.path and (targets[job.path] or target_of.look(job.path))
-    if it then
-      targets[job.path] = it
+    for _, path in ipairs(job.paths or {}) do
+      local it = targets[path] or target_of.look(path)
+      targets[path] = it
       if it.is_device and job.operation ~= "read" and not it.grant then
-        it.grant = gate.open(job.path, { consents = t.destroy,
+        it.grant = gate.open(path, { consents = t.destroy,
                                          force_signature = opt.force_signature })
       end
     end
@@ -79,20 +83,21 @@ end
 local function close_targets(opt, targets)
   for _, it in pairs(targets) do it:close() end
   for _, job in ipairs(opt.jobs) do
-    local it = targets[job.path]
-    if job.unlink and it and not it.is_device then fs.try_remove(job.path) end
+    for _, path in ipairs(job.unlink and job.paths or {}) do
+      if not targets[path].is_device then fs.try_remove(path) end
+    end
   end
 end
 
 -- Reading a file that is not there or too short: it is written first, whole,
 -- so that no read hits an extent that nobody wrote.
-local function lay_out(t, job, it, offset, size)
-  local needed = offset + size
+local function lay_out(t, job, i, it, offset, size)
+  local path, needed = job.paths[i], offset + size
   local grows = job.operation == "write" and not job.file_overwrite
   if it.is_device or grows or it.size_bytes >= needed then return end
-  t:phase("layout " .. job.path, 0, needed)
-  t:measure(job.case_id .. ".layout", {
-    path = job.path, operation = "write", record_bytes = math.min(needed, 1 << 20),
+  t:phase("layout " .. path, 0, needed)
+  t:measure(job.case_id .. ".layout" .. (#job.paths > 1 and "." .. i or ""), {
+    path = path, operation = "write", record_bytes = math.min(needed, 1 << 20),
     size_bytes = needed,
     flush = "end", stamp = needed % 512 == 0,
   })
@@ -139,7 +144,7 @@ local function announce(t, job, opt)
     operation = job.operation, order = job.order, record_bytes = job.block_bytes,
     least_bytes = job.least_bytes,
   })
-  if job.capped then t:note("fio." .. job.case_id, job.capped) end
+  if job.capped or job.many then t:note("fio." .. job.case_id, job.capped or job.many) end
   for name, why in pairs(job.without_effect) do
     t:note("fio.without_effect." .. name, why ~= "" and why or "nothing to do here")
   end
@@ -168,20 +173,21 @@ local function check_rates(t, job, result)
   end
 end
 
-local function run_job(t, opt, job, it, seed)
+local function run_job(t, opt, job, targets, seed)
+  local it = targets[job.path]
   local offset, size = fio_job.extent(job, it and it.size_bytes or 1 << 40, it and it.is_device)
   announce(t, job, opt)
   if job.startdelay then task.sleep(job.startdelay) end
   local spec = fio_job.spec(job, offset, size, it and it.is_device, seed)
   if job.pre_read and it and it.size_bytes >= offset + size then
-    t:measure(job.case_id .. ".pre_read", { path = job.path, operation = "read",
+    t:measure(job.case_id .. ".pre_read", { path = job.path, paths = job.paths, operation = "read",
       record_bytes = job.block_bytes, range_offset = offset, range_bytes = size })
   end
   local before = usage_now()
   local result = t:measure(job.case_id, spec)
   t:event("x_fio_done", { case_id = job.case_id, usage = usage_since(before, result.total_ns) })
-  if result["end"] ~= "complete" and it then
-    local gone = it:gone()
+  for _, path in ipairs(result["end"] ~= "complete" and job.paths or {}) do
+    local gone = targets[path]:gone()
     if gone then t:abort("%s: %s", job.case_id, gone) end
   end
   check_rates(t, job, result)
@@ -194,20 +200,20 @@ end
 
 local function run_group(t, opt, jobs, targets)
   for _, job in ipairs(jobs) do
-    local it = targets[job.path]
-    if it then
+    for at, path in ipairs(job.paths or {}) do
+      local it = targets[path]
       -- An earlier group may have made the file.
-      local stat = not it.is_device and fs.try_stat(job.path)
+      local stat = not it.is_device and fs.try_stat(path)
       if stat then it.size_bytes = stat.size_bytes end
       local offset, size = fio_job.extent(job, it.size_bytes, it.is_device)
-      lay_out(t, job, it, offset, size)
+      lay_out(t, job, at, it, offset, size)
     end
   end
   local scope <close> = task.scope()
   for i, job in ipairs(jobs) do
     -- Each job, also each clone, has an order of its own.
     local seed = (t.seed + (job.group * 64 + i) * 2654435761) & math.maxinteger
-    scope:spawn(job.case_id, run_job, t, opt, job, targets[job.path], seed)
+    scope:spawn(job.case_id, run_job, t, opt, job, targets, seed)
   end
   scope:join()
 end

@@ -63,6 +63,19 @@ local function place(path)
   return found, err
 end
 
+-- Of several targets the place is told when they share a device.
+local function place_of_all(full)
+  local first, err = place(full.path)
+  for i = 2, full.paths and #full.paths or 0 do
+    local other = place(full.paths[i])
+    local disk, another = first and first.single, other and other.single
+    if not disk or not another or disk.number ~= another.number then
+      return { disks = {}, reason = "targets on several devices" }
+    end
+  end
+  return first, err
+end
+
 ---@class storlua.WorkloadHandle
 ---@field spec table the complete spec
 local Handle = {}
@@ -82,7 +95,7 @@ function workload.start(given, among, is_complete)
   local self = setmetatable({ spec = full }, Handle)
   local err
   if full.engine ~= "null" then
-    self.place, err = place(full.path)
+    self.place, err = place_of_all(full)
     self.counting = counters.start(self.place or
       { disks = {}, reason = err and err.message or "no path" })
   end

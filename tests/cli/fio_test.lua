@@ -4,35 +4,12 @@
 local cli_run = require("cli_run")
 local disk = require("disk")
 local dkjson = require("dkjson")
+local fio_run = require("fio_run")
 local lu = require("luaunit")
 local process = require("storlua.process")
 
 local suite = {}
-
-local number = 0
-local function fio(place, words, first)
-  number = number + 1
-  local argv = { cwd = place.path, "--output", place.path .. "/run" .. number }
-  table.move(first or {}, 1, #(first or {}), #argv + 1, argv)
-  argv[#argv + 1] = "fio.lua"
-  table.move(words, 1, #words, #argv + 1, argv)
-  local result = cli_run.run(argv)
-  result.run = place.path .. "/run" .. number
-  return result
-end
-
-local function measures(result)
-  local by_id = {}
-  for _, event in ipairs(cli_run.events_of(result.run, "measure")) do
-    by_id[event.case_id] = event
-  end
-  return by_id
-end
-
-local function assert_passed(result)
-  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
-  return measures(result)
-end
+local fio, assert_passed = fio_run.fio, fio_run.assert_passed
 
 local THREAD = { "--ioengine=psync", "--iodepth=1", "--numjobs=1", "--runtime=0.3s",
   "--time_based", "--direct=1", "--group_reporting", "--lat_percentiles=1",

@@ -129,6 +129,24 @@ function suite.test_trims_pauses_and_places()
   lu.assertEquals(offsets, { 4096, (8 << 20) + 4096, (16 << 20) + 4096 })
 end
 
+function suite.test_several_files()
+  local opt = parse("--name=a --nrfiles=3 --numjobs=2 --directory=/tmp --size=96k --rw=write")
+  lu.assertEquals(opt.jobs[2].paths, { "/tmp/a.1.0", "/tmp/a.1.1", "/tmp/a.1.2" })
+  local spec = spec_of(opt.jobs[1])
+  lu.assertEquals({ spec.range_bytes, spec.limit_bytes, spec.streams, spec.one_after_other },
+    { 32 << 10, 96 << 10, nil, nil })
+  opt = parse("--name=a --filename=/dev/x:y\\:z --directory=d --filesize=8k --size=64k"
+    .. " --io_size=4k --file_service_type=sequential")
+  lu.assertEquals(opt.jobs[1].paths, { "/dev/x", "d/y:z" })
+  spec = spec_of(opt.jobs[1])
+  lu.assertEquals({ spec.range_bytes, spec.limit_bytes, spec.one_after_other },
+    { 8 << 10, 4 << 10, true })
+  opt = parse("--name=a --nrfiles=4 --ioengine=libaio --iodepth=32 --size=1m --rw=randread")
+  spec = spec_of(opt.jobs[1])
+  lu.assertEquals({ spec.streams, #spec.paths, spec.queue_depth, spec.limit_bytes,
+    spec.range_bytes }, { 4, 4, 8, 256 << 10, 256 << 10 })
+end
+
 function suite.test_what_is_not_taken_is_named()
   for line, text in pairs {
     [""] = "no job",
@@ -168,7 +186,13 @@ function suite.test_what_is_not_taken_is_named()
     ["--name=a --readonly --rw=write"] = "--readonly: job a writes",
     ["--name=a --verify=crc32c --rw=read"] = "jobs that write",
     ["--name=a --verify=pattern --rw=write"] = "patterns are not",
-    ["--name=a --filename=/dev/a:/dev/b"] = "one file or device",
+    ["--name=a --filename=/dev/a::/dev/b"] = "names nothing",
+    ["--name=a --filename=a:b:a"] = "a is named twice",
+    ["--name=a --nrfiles=2000"] = "more than 1024",
+    ["--name=a --nrfiles=2 --file_service_type=zipf"] = "it can be",
+    ["--name=a --nrfiles=3 --ioengine=libaio --iodepth=8"] = "no multiple",
+    ["--name=a --nrfiles=2 --ioengine=libaio --iodepth=8 --rate=1m"] = "without rate=",
+    ["--name=a --nrfiles=2 --ioengine=libaio --file_service_type=sequential"] = "for psync",
     ["--name=a --allow_mounted_write=1"] = "safety gate",
     ["--name=a --percentile_list=50:101"] = "up to 100",
     ["--name=a --output-format=terse"] = "there are normal, json",

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Jobs of fio, checked against each other, and as workloads.
 
+local files = require("storlua.fio.files")
 local random = require("storlua.fio.random")
 local words = require("storlua.fio.words")
 local workload = require("storlua.workload")
@@ -8,7 +9,6 @@ local workload_spec = require("storlua.workload.spec")
 
 local fio_job = {}
 
-local QUEUED = { io_uring = true, libaio = true, posixaio = true }
 local NO_VERIFY = { ["0"] = true, none = true, null = true }
 
 local function has(list, wanted)
@@ -22,18 +22,6 @@ end
 local function needs(job, option, field)
   if has(workload_spec.names(), field) then return end
   words.usage("job %s: %s is not in this build", job.name, option)
-end
-
-local function choose_path(job, clone)
-  local file = job.path
-  if job.engine == "null" then return nil end
-  if file and file:find(":") then
-    words.usage("job %s: filename=%s: one file or device for a job", job.name, file)
-  end
-  -- fio's own names for files that have none
-  file = file or ("%s.%d.0"):format(job.name:gsub("/", "_"), clone - 1)
-  if job.directory and not file:find("^/") then file = job.directory .. "/" .. file end
-  return file
 end
 
 local function check_verify(job)
@@ -61,7 +49,7 @@ local function check_engine(job)
       table.concat(engines, ", "))
   end
   job.iodepth = job.iodepth or 1
-  if job.iodepth > 1 and not QUEUED[job.engine] then
+  if job.iodepth > 1 and not files.QUEUED[job.engine] then
     job.capped = ("iodepth=%d: %s does one operation at a time, as in fio"):format(job.iodepth,
       job.engine)
     job.iodepth = 1
@@ -144,7 +132,9 @@ function fio_job.check_all(opt)
       local one = {}
       for key, value in pairs(job) do one[key] = value end
       one.case_id = count > 1 and ("%s.%d"):format(id, clone) or id
-      one.group, one.clone, one.path = group, clone, choose_path(job, clone)
+      one.group, one.clone, one.paths = group, clone, files.paths(job, clone)
+      one.path = one.paths and one.paths[1]
+      files.check(one)
       all[#all + 1] = one
     end
   end
@@ -179,6 +169,9 @@ function fio_job.extent(job, has_bytes, is_device)
   local offset = (share(job.offset, whole, job.block_bytes) or 0)
     + (share(job.offset_increment, whole, job.block_bytes) or 0) * (job.clone - 1)
   local size = share(job.size, whole, job.block_bytes) or whole - offset
+  if type(job.size) == "number" and job.paths and #job.paths > 1 then
+    size = math.min(size // #job.paths, (job.filesize or size) - offset)
+  end
   if is_device and offset + size > whole then
     words.usage("job %s: offset and size reach to %d and %s has %d bytes", job.name, offset + size,
       job.path, whole)
@@ -201,7 +194,9 @@ function fio_job.spec(job, offset, size, is_device, seed)
   -- fio counts a trim and the write after it as one.
   local each = job.operation == "trim_write" and 2 or 1
   local thinks = (job.think or 0) > 0
-  local bytes = share(job.io_size, size, job.block_bytes) or size * (job.loops or 1)
+  local count = job.paths and #job.paths or 1
+  local bytes = share(job.io_size, size * count, job.block_bytes)
+    or size * count * (job.loops or 1)
   local syncs = writes and (job.fsync or 0) > 0
   local spec = {
     path = job.path, engine = job.engine, operation = job.operation, order = job.order,
@@ -226,6 +221,7 @@ function fio_job.spec(job, offset, size, is_device, seed)
     read_percent = job.operation == "mixed"
       and (job.mix_read or 100 - (job.mix_write or 50)) or nil,
   }
+  files.into(job, spec)
   for field, value in pairs(job.distribution or {}) do spec[field] = value end
   if writes and not is_device and job.engine ~= "null" then spec.size_bytes = offset + size end
   return spec
@@ -237,10 +233,12 @@ end
 ---@return table|nil spec nil when nothing was written
 function fio_job.verify_spec(spec, result)
   local records = (spec.range_bytes + spec.record_bytes - 1) // spec.record_bytes
+    * (spec.paths and #spec.paths or 1)
   local written = result.visits
   if written == 0 then return nil end
   local back = {
-    path = spec.path, operation = "read", order = spec.order, seed = spec.seed,
+    path = spec.path, paths = spec.paths, one_after_other = spec.one_after_other,
+    operation = "read", order = spec.order, seed = spec.seed,
     record_bytes = spec.record_bytes, range_offset = spec.range_offset,
     range_bytes = spec.range_bytes, direct = spec.direct, verify = true,
     generation = spec.generation, cold = not spec.direct and "drop" or nil,

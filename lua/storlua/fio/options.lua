@@ -61,7 +61,10 @@ local TAKEN = {
   max_latency = { "max_latency", microseconds }, thinktime = { "think", microseconds },
   thinktime_spin = { "think_spin", microseconds }, thinktime_iotime = { "think_after", words.time },
   thinktime_blocks = { "think_every", positive }, pre_read = { "pre_read" },
-  exitall = { "exitall" },
+  exitall = { "exitall" }, nrfiles = { "nrfiles", positive },
+  file_service_type = { "one_after_other", function(name, text)
+    return words.choice(name, text, { roundrobin = false, sequential = true })
+  end },
   verify = { "verify", text_of }, do_verify = { "do_verify" },
   lat_percentiles = { "lat_percentiles" }, clat_percentiles = { "clat_percentiles" },
   percentile_list = { "percentiles", words.percentiles }, group_reporting = { "group_reporting" },
@@ -100,7 +103,8 @@ local WITHOUT_EFFECT = {
   exitall_on_error = "the first failure ends the run", disk_util = "counters are in the events",
   slat_percentiles = "there is no submission apart from the call", norandom = "",
   allow_file_create = "", bwavgtime = "", iopsavgtime = "", significant_figures = "",
-  eta = "", ["eta-newline"] = "", ["eta-interval"] = "", nrfiles = "", write_barrier = "",
+  eta = "", ["eta-newline"] = "", ["eta-interval"] = "", write_barrier = "",
+  openfiles = "all files of a job are open",
   disable_lat = "", disable_clat = "", disable_slat = "", disable_bw_measurement = "",
 }
 

@@ -162,7 +162,9 @@ function kinds.measure(self, fields)
     job.error = ERRNO.EINVAL
     return
   end
-  for _, name in ipairs(fio_results.DIRECTIONS) do add_direction(job[name], result, name) end
+  for _, one in ipairs(result.streams or { result }) do
+    for _, name in ipairs(fio_results.DIRECTIONS) do add_direction(job[name], one, name) end
+  end
   job.elapsed_ns = math.max(job.elapsed_ns, result.total_ns)
   if job.error == 0 then job.error = error_number(result) end
   if type(result.flush) == "table" and fields.spec.flush == "every" then

@@ -69,6 +69,7 @@ local fields = {
   { "map_sync", { "none", "async", "record" }, "none" },
   { "streams", "count", 1 },
   { "paths", "table", false },
+  { "one_after_other", "boolean", false },
   { "stonewall", "boolean", false },
   { "virtual_op_ns", "count", 0 },
 }
@@ -189,6 +190,9 @@ function spec.to_core(full)
   if full.steady then
     core.steady_window_ns = ns(full.steady.window_seconds)
     core.steady_percent = full.steady.percent
+  end
+  if full.streams == 1 and full.paths and full.paths[2] then
+    core.more_paths = { table.unpack(full.paths, 2) }
   end
   core.drop_cache = full.cold ~= nil
   core.require_cold = full.cold == "require"
