@@ -73,6 +73,7 @@ end
 -- C would stop at the NUL and touch another file.
 local function refuse_nul(library, name, arguments)
   local original = library[name]
+  if not original then return end
   library[name] = function(...)
     for i = 1, arguments do
       local path = select(i, ...)
@@ -110,6 +111,8 @@ function stdlib.install()
   end
   refuse_nul(os, "remove", 1)
   refuse_nul(os, "rename", 2)
+  refuse_nul(package, "loadlib", 1)
+  refuse_nul(package, "searchpath", 2)
   refuse_nul(_G, "loadfile", 1)
   refuse_nul(_G, "dofile", 1)
 end
