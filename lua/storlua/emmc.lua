@@ -4,7 +4,6 @@
 
 local arguments = require("storlua.iozone.arguments")
 local device = require("storlua.device")
-local fs = require("storlua.fs")
 local iozone = require("storlua.iozone")
 local loop_files = require("storlua.emmc.files")
 local quantity = require("storlua.quantity")
@@ -124,7 +123,6 @@ end
 
 local function run(t, opt, kind)
   local dir = folder_of(t, opt)
-  fs.mkdirs(dir)
   local files <close> = loop_files.open(t, dir, kind.name)
   files:say(("eMMC %s test starting..."):format(kind.title))
   files:say("Test configuration:")

@@ -145,11 +145,12 @@ end
 
 function suite.test_time_is_up()
   local folder <close> = fs.temp_dir("/dev/shm")
-  -- -I on memory is refused, and no results are left behind
+  -- -I on memory is refused, and nothing is left behind
   local result = run(folder.path, "emmc_stability.lua", { "-t", "1s", "-o", folder.path .. "/o",
     "--largest", "64k" })
   lu.assertEquals(result.code, 2, result.stdout)
   lu.assertStrContains(result.stdout, "which is memory")
+  lu.assertEquals(fs.list(folder.path), {})
   local place <close> = disk.file_system("ext4")
   result = run(folder.path, "emmc_performance.lua", { "-t", "1s", "-d", "0", "-o",
     place.path .. "/o", "--largest", "16k" })

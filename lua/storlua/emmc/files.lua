@@ -15,13 +15,16 @@ local Files = {}
 Files.__index = Files
 Files.__name = "storlua.EmmcFiles"
 
---- Opens the log; an earlier one of the same name goes on.
+--- Makes the folder and opens the log; an earlier one of the same name goes on.
 ---@param t storlua.Run
 ---@param dir string
 ---@param name string "stability"
 ---@return storlua.EmmcFiles
 function emmc_files.open(t, dir, name)
   local self = setmetatable({ t = t, base = dir .. "/test_iozone_emmc_" .. name }, Files)
+  self.made_dir = not fs.exists(dir) and dir
+  fs.mkdirs(dir)
+  self.is_untouched = not fs.exists(self.base .. ".log")
   local log, message = io.open(self.base .. ".log", "a")
   if not log then errors.raise("USAGE", "%s", message) end
   self.log = log
@@ -57,6 +60,7 @@ end
 ---@param row storlua.IozoneRow
 ---@param results storlua.IozoneResults
 function Files:row(row, results)
+  self.is_untouched = false
   self:line(iozone_table.row(results, row.size_bytes, row.record_bytes))
 end
 
@@ -80,6 +84,12 @@ function Files:results(round, results)
   self.t:check("result_file", ok, "loop %d: %s", round, err and err.message or "")
 end
 
-function Files:__close() self.log:close() end
+-- Bad input that the first loop found: nothing is left.
+function Files:__close(err)
+  self.log:close()
+  if not (self.is_untouched and errors.is(err) and err.code == "USAGE") then return end
+  fs.try_remove(self.base .. ".log")
+  if self.made_dir then fs.try_remove(self.made_dir) end
+end
 
 return emmc_files
