@@ -87,7 +87,7 @@ static int push_result(lua_State *L, void *data) {
   const struct work *w = data;
   const struct sl_bandwidth_result *r = &w->result;
   if (w->code != 0) return l_push_error(L, &w->error);
-  lua_createtable(L, 0, 18);
+  lua_createtable(L, 0, 19);
   l_set_text(L, "end", ends[r->end]);
   if (r->kernel) {
     l_set_text(L, "kernel", r->kernel->name);
@@ -99,6 +99,7 @@ static int push_result(lua_State *L, void *data) {
   push_where(L, w);
   l_set_count(L, "faults", r->faults);
   l_set_count(L, "switches", r->switches);
+  l_set_count(L, "retaken", r->retaken);
   l_set_flag(L, "verified", r->verified);
   set_hex(L, "checksum", r->checksum);
   if (!r->verified) push_wrong(L, r);

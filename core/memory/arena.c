@@ -14,32 +14,38 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 #define TOUCH_STEP ((size_t)16 << 20)
 
-static int refuse(size_t size, int code, bool hugetlb, struct sl_error *e) {
+static int refuse(int64_t size, int code, bool hugetlb, struct sl_error *e) {
   char text[32];
   sl_error_set(e, code, "mmap", NULL, -1);
-  sl_size_text((int64_t)size, text, sizeof text);
+  sl_size_text(size, text, sizeof text);
   if (hugetlb)
     sl_error_hint(e,
                   "the pool of huge pages has no %s: see "
                   "/proc/sys/vm/nr_hugepages, or ask for pages = \"huge\"",
                   text);
   else
-    sl_error_hint(e, "%s do not fit into the address space", text);
+    sl_error_hint(e, "%s do not fit into the address space%s", text,
+                  sizeof(size_t) < 8 ? " of a 32-bit program"
+                                     : ": see ulimit -v, overcommit_memory");
   return code;
+}
+
+int sl_arena_fits(int64_t bytes, struct sl_error *e) {
+  return (uint64_t)bytes <= SIZE_MAX / 2 ? 0 : refuse(bytes, -ENOMEM, false, e);
 }
 
 int sl_arena_map(struct sl_arena *arena, size_t size, enum sl_pages pages,
                  struct sl_error *e) {
   *arena = (struct sl_arena){0};
   if (size == 0 || size > SIZE_MAX / 2 - 2 * HUGE_PAGE)
-    return refuse(size, -ENOMEM, false, e);
+    return refuse((int64_t)size, -ENOMEM, false, e);
   const size_t used = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
   const bool hugetlb = pages == SL_PAGES_HUGETLB;
   const size_t mapped = hugetlb ? used : used + HUGE_PAGE;
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | (hugetlb ? MAP_HUGETLB : 0);
   unsigned char *start =
       mmap(NULL, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
-  if (start == MAP_FAILED) return refuse(size, -errno, hugetlb, e);
+  if (start == MAP_FAILED) return refuse((int64_t)size, -errno, hugetlb, e);
   const size_t before = (HUGE_PAGE - (uintptr_t)start % HUGE_PAGE) % HUGE_PAGE;
   if (!hugetlb) {
     if (before) munmap(start, before);

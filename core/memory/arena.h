@@ -25,6 +25,10 @@ struct sl_arena {
   size_t size, mapped;
 };
 
+/* Whether so much can be in the address space at all: -ENOMEM with a hint for
+ * more than half of it, which only a 32-bit program reaches. */
+int sl_arena_fits(int64_t bytes, struct sl_error *e);
+
 /* Maps, without touching.  -ENOMEM with a hint where the pool of huge pages
  * has not enough. */
 int sl_arena_map(struct sl_arena *arena, size_t size, enum sl_pages pages,

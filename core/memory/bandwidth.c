@@ -13,12 +13,8 @@
 #include "core/memory/limits.h"
 
 int64_t sl_bandwidth_memory_bytes(const struct sl_bandwidth_spec *spec) {
-  /* Also what no 32-bit address space can hold: then there is never room. */
-  if (spec->buffer_bytes > INT64_MAX / 4 / SL_CREW_MAX ||
-      (uint64_t)spec->buffer_bytes > SIZE_MAX / 4)
-    return INT64_MAX;
-  return (int64_t)spec->threads *
-         (int64_t)sl_buffers_arena_bytes((size_t)spec->buffer_bytes, spec->op);
+  if (spec->buffer_bytes > INT64_MAX / 4 / SL_CREW_MAX) return INT64_MAX;
+  return spec->threads * sl_buffers_arena_bytes(spec->buffer_bytes, spec->op);
 }
 
 static int invalid(struct sl_error *e, const char *op, const char *hint) {
@@ -54,9 +50,9 @@ static void set_up(struct sl_member *m, void *data) {
   struct sl_bandwidth_work *run = data;
   struct sl_buffers *b = &run->buffers[m->index];
   b->bytes = (size_t)run->spec->buffer_bytes;
-  b->code =
-      sl_arena_map(&b->arena, sl_buffers_arena_bytes(b->bytes, run->spec->op),
-                   run->spec->pages, &b->error);
+  const int64_t bytes =
+      sl_buffers_arena_bytes(run->spec->buffer_bytes, run->spec->op);
+  b->code = sl_arena_map(&b->arena, (size_t)bytes, run->spec->pages, &b->error);
   if (b->code == 0) b->code = sl_arena_touch(&b->arena, m->stop, &b->error);
   if (b->code == 0)
     b->code = sl_buffers_fill(b, run->spec->op, m->index, m->stop);
@@ -112,9 +108,9 @@ static int check_room(const struct sl_bandwidth_spec *spec,
                       struct sl_error *e) {
   struct sl_memory_limits limits;
   int code = sl_memory_limits(NULL, &limits, e);
-  if (code != 0) return code;
   const int64_t wanted = sl_bandwidth_memory_bytes(spec);
-  if (wanted <= limits.room_bytes) return 0;
+  if (code == 0) code = sl_arena_fits(wanted, e);
+  if (code != 0 || wanted <= limits.room_bytes) return code;
   char a[32], b[32], c[32];
   sl_error_set(e, -ENOMEM, "memory", NULL, -1);
   sl_error_hint(e, "%s are needed; %s are free%s%s and %s of them stay free",

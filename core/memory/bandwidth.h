@@ -56,9 +56,11 @@ struct sl_bandwidth_result {
   unsigned tried_count;
   struct sl_bandwidth_sample samples[SL_BANDWIDTH_SAMPLES_MAX];
   unsigned sample_count;
-  int64_t faults, switches; /* page faults and involuntary switches inside
-                               the timed parts */
-  int64_t huge_bytes;       /* of all arenas; -1 unknown */
+  unsigned retaken;   /* samples that others on the CPUs cut short: taken again,
+                         at most as many as were asked for */
+  int64_t faults;     /* page faults inside all of the timed parts */
+  int64_t switches;   /* involuntary ones, inside the samples */
+  int64_t huge_bytes; /* of all arenas; -1 unknown */
   int64_t arena_bytes;
   int node; /* NUMA node of the first page; -1 unknown */
   uint64_t physical_min, physical_max; /* of sampled pages; 0 unknown */

@@ -19,8 +19,8 @@ static size_t buffer_count(enum sl_memory_op op) {
   return op == SL_MEMORY_LM_RDWR ? 1 : facts->reads + facts->writes;
 }
 
-size_t sl_buffers_arena_bytes(size_t bytes, enum sl_memory_op op) {
-  const size_t count = buffer_count(op);
+int64_t sl_buffers_arena_bytes(int64_t bytes, enum sl_memory_op op) {
+  const int64_t count = (int64_t)buffer_count(op);
   return count * bytes + (count - 1) * APART;
 }
 
@@ -84,13 +84,17 @@ static uint64_t read_sum(const struct sl_buffers *b, enum sl_memory_op op,
   return op == SL_MEMORY_READ ? words : ints;
 }
 
-static int cut_up(struct sl_buffers *b, enum sl_memory_op op) {
+static int cut_up(struct sl_buffers *b, enum sl_memory_op op,
+                  const atomic_bool *stop) {
   b->chunk = b->bytes < CHUNK ? b->bytes : CHUNK;
   b->chunks = (b->bytes + b->chunk - 1) / b->chunk;
   b->sums = calloc(b->chunks, sizeof *b->sums);
   if (!b->sums) return -ENOMEM;
-  for (size_t i = 0; i < b->chunks && sl_memory_op_facts(op)->writes == 0; i++)
+  for (size_t i = 0; i < b->chunks && sl_memory_op_facts(op)->writes == 0;
+       i++) {
+    if (stopped(stop)) return -ECANCELED;
     b->sums[i] = read_sum(b, op, i);
+  }
   return 0;
 }
 
@@ -114,7 +118,7 @@ int sl_buffers_fill(struct sl_buffers *b, enum sl_memory_op op, unsigned thread,
   b->a = starts[count > 1 ? 1 : 0];
   b->b = starts[count > 2 ? 2 : 0];
   b->wrong_at = -1;
-  if (code == 0) code = cut_up(b, op);
+  if (code == 0) code = cut_up(b, op, stop);
   return code == 0 ? 0 : sl_error_set(&b->error, code, "fill", NULL, -1);
 }
 
@@ -202,9 +206,12 @@ void sl_buffers_verify(struct sl_buffers *b, enum sl_memory_op op,
   }
 }
 
-uint64_t sl_buffers_checksum(const struct sl_buffers *b) {
+uint64_t sl_buffers_checksum(const struct sl_buffers *b,
+                             const atomic_bool *stop) {
   uint64_t sum = 0;
-  for (size_t i = 0; i < b->bytes; i += 8)
+  for (size_t i = 0; i < b->bytes; i += 8) {
+    if (i % CHECK_STEP == 0 && stopped(stop)) return 0;
     sum += load(b->dst + i);
+  }
   return sum;
 }

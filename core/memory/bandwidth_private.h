@@ -21,7 +21,7 @@ struct sl_buffers {
 };
 
 /* How many bytes of arena the buffers of one thread take. */
-size_t sl_buffers_arena_bytes(size_t bytes, enum sl_memory_op op);
+int64_t sl_buffers_arena_bytes(int64_t bytes, enum sl_memory_op op);
 
 /* Lays out and fills dst, a and b.  On the thread that will use them. */
 int sl_buffers_fill(struct sl_buffers *buffers, enum sl_memory_op op,
@@ -36,8 +36,9 @@ void sl_buffers_poison(struct sl_buffers *buffers, size_t chunk);
 void sl_buffers_verify(struct sl_buffers *buffers, enum sl_memory_op op,
                        uint64_t value, size_t chunk);
 
-/* Sum of the 64-bit words of dst. */
-uint64_t sl_buffers_checksum(const struct sl_buffers *buffers);
+/* Sum of the 64-bit words of dst; 0 when it is stopped. */
+uint64_t sl_buffers_checksum(const struct sl_buffers *buffers,
+                             const atomic_bool *stop);
 
 void sl_buffers_release(struct sl_buffers *buffers);
 

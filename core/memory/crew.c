@@ -72,15 +72,23 @@ static void look_at_faults(struct sl_member *m, int64_t sign) {
   m->switches += sign * (int64_t)usage.ru_nivcsw;
 }
 
+static int64_t cpu_time_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
 static void do_task(struct thread *t) {
   struct sl_crew *crew = t->crew;
   struct sl_member *m = &t->member;
   m->faults = m->switches = 0;
   start_line(crew);
   look_at_faults(m, -1);
+  m->off_cpu_ns = cpu_time_ns();
   m->begin_ns = sl_monotonic_ns();
   crew->task(m, crew->data);
   m->end_ns = sl_monotonic_ns();
+  m->off_cpu_ns += m->end_ns - m->begin_ns - cpu_time_ns();
   look_at_faults(m, 1);
 }
 

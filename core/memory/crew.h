@@ -20,6 +20,7 @@ struct sl_member {
   int cpu;                  /* -1: not pinned */
   const atomic_bool *stop;  /* to be read every 50 ms of work or less */
   int64_t begin_ns, end_ns; /* of the last task */
+  int64_t off_cpu_ns;       /* of it: the CPU was somebody else's */
   int64_t faults, switches; /* page faults and involuntary switches in it */
 };
 

@@ -49,10 +49,8 @@ static int check_room(const struct sl_integrity_spec *spec,
                       struct sl_error *e) {
   struct sl_memory_limits limits;
   int code = sl_memory_limits(NULL, &limits, e);
-  if (code != 0) return code;
-  if (spec->bytes <= limits.room_bytes &&
-      (uint64_t)(spec->bytes / spec->threads) <= SIZE_MAX / 2)
-    return 0;
+  if (code == 0) code = sl_arena_fits(spec->bytes, e);
+  if (code != 0 || spec->bytes <= limits.room_bytes) return code;
   sl_error_set(e, -ENOMEM, "memory test", NULL, -1);
   sl_error_hint(e,
                 "%" PRId64 " MiB are asked for; %" PRId64

@@ -37,12 +37,19 @@ static size_t below(uint64_t *state, size_t bound) {
   return (size_t)(((next_random(state) >> 32) * (uint64_t)bound) >> 32);
 }
 
+static bool stopped(const struct sl_member *m) {
+  return atomic_load_explicit(m->stop, memory_order_relaxed);
+}
+
 /* Sattolo's algorithm: one cycle through all lines of a block. */
-static void link_block(struct walk *w, size_t first, size_t count,
-                       uint64_t *state) {
-  for (size_t i = 0; i < count; i++)
+static void link_block(struct walk *w, const struct sl_member *m, size_t first,
+                       size_t count, uint64_t *state) {
+  for (size_t i = 0; i < count; i++) {
+    if (i % STEP == 0 && stopped(m)) return;
     *line(w, first + i) = line(w, first + i);
+  }
   for (size_t i = count; i-- > 1;) {
+    if (i % STEP == 0 && stopped(m)) return;
     const size_t other = below(state, i);
     void *swap = *line(w, first + i);
     *line(w, first + i) = *line(w, first + other);
@@ -52,11 +59,12 @@ static void link_block(struct walk *w, size_t first, size_t count,
 
 /* The cycles of the blocks become one: the line that leads to the first of its
  * block leads to the first of the next block instead. */
-static void join_blocks(struct walk *w, size_t count, size_t block) {
+static void join_blocks(struct walk *w, const struct sl_member *m, size_t count,
+                        size_t block) {
   const size_t blocks = count / block;
   for (size_t b = 0; b < blocks && blocks > 1; b++) {
     void **first = line(w, b * block), **last = first;
-    while (*last != (void *)first)
+    while (*last != (void *)first && !stopped(m))
       last = *last;
     *last = line(w, (b + 1) % blocks * block);
   }
@@ -74,17 +82,16 @@ static void set_up(struct sl_member *m, void *data) {
                            : count;
   uint64_t state = w->spec->seed;
   for (size_t first = 0; first < count; first += block) {
-    if (atomic_load_explicit(m->stop, memory_order_relaxed)) return;
-    link_block(w, first, block, &state);
+    link_block(w, m, first, block, &state);
+    if (stopped(m)) return;
   }
-  join_blocks(w, count, block);
+  join_blocks(w, m, count, block);
   w->at = line(w, 0);
   size_t visited = 0;
   do {
     w->at = *w->at;
     visited++;
-  } while (w->at != line(w, 0) && visited <= count &&
-           !atomic_load_explicit(m->stop, memory_order_relaxed));
+  } while (w->at != line(w, 0) && visited <= count && !stopped(m));
   w->verified = visited == count;
 }
 
@@ -92,7 +99,7 @@ static void chase(struct sl_member *m, void *data) {
   struct walk *w = data;
   void **at = w->at;
   for (int64_t done = 0; done < w->loads; done += STEP) {
-    if (atomic_load_explicit(m->stop, memory_order_relaxed)) break;
+    if (stopped(m)) break;
     for (int i = 0; i < STEP; i += 8) {
       at = *at, at = *at, at = *at, at = *at;
       at = *at, at = *at, at = *at, at = *at;
@@ -116,10 +123,8 @@ static int check(const struct sl_latency_spec *spec, struct sl_error *e) {
   struct sl_memory_limits limits;
   if (!hint) {
     int code = sl_memory_limits(NULL, &limits, e);
-    if (code != 0) return code;
-    if (spec->bytes <= limits.room_bytes &&
-        (uint64_t)spec->bytes <= SIZE_MAX / 2)
-      return 0;
+    if (code == 0) code = sl_arena_fits(spec->bytes, e);
+    if (code != 0 || spec->bytes <= limits.room_bytes) return code;
     sl_error_set(e, -ENOMEM, "memory", NULL, -1);
     sl_error_hint(e,
                   "%" PRId64 " MiB are needed and %" PRId64 " MiB may be taken",

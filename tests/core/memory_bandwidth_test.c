@@ -71,10 +71,9 @@ static void a_large_buffer_is_visited_in_chunks(void) {
 static void a_wrong_word_is_found(void) {
   struct sl_buffers b = {.bytes = 40960};
   atomic_bool stop = false;
-  CHECK_EQ(
-      sl_arena_map(&b.arena, sl_buffers_arena_bytes(b.bytes, SL_MEMORY_COPY),
-                   SL_PAGES_SYSTEM, &error),
-      0);
+  const int64_t bytes =
+      sl_buffers_arena_bytes((int64_t)b.bytes, SL_MEMORY_COPY);
+  CHECK_EQ(sl_arena_map(&b.arena, (size_t)bytes, SL_PAGES_SYSTEM, &error), 0);
   CHECK_EQ(sl_buffers_fill(&b, SL_MEMORY_COPY, 0, &stop), 0);
   memcpy(b.dst, b.a, b.bytes);
   sl_buffers_verify(&b, SL_MEMORY_COPY, 0, 0);
