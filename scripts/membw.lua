@@ -5,6 +5,7 @@
 
 local bandwidth = require("storlua.memory.bandwidth")
 local bw_mem = require("storlua.memory.bw_mem")
+local conditions = require("storlua.memory.conditions")
 local levels = require("storlua.memory.levels")
 local limits = require("storlua.memory.limits")
 local plan = require("storlua.memory.plan")
@@ -116,11 +117,29 @@ local function figure(value, decimals)
   return (("%." .. (decimals or 0) .. "f"):format(value):gsub(",", "."))
 end
 
+local ROW <const> = "  %-9s %2s  %9s %9s %9s %9s %9s  %6s %6s  %6s  %s"
+
+local function show_change(result)
+  local change = conditions.change(result.conditions)
+  if change then print("             " .. change) end
+end
+
 local function show(result, operation, threads)
-  print(("  %-9s %2d  %9s %9s %9s %9s %9s  %5s%%  %-8s %s"):format(operation, threads,
-    figure(result.mb_s), figure(result.best_mb_s), figure(result.payload_mb_s),
-    figure(result.bus_mb_s), figure(result.mb_s and result.mb_s / 1.048576),
-    figure(result.spread_percent, 1), result.level, result.kernel or result["end"]))
+  print(ROW:format(operation, threads, figure(result.mb_s), figure(result.best_mb_s),
+    figure(result.payload_mb_s), figure(result.bus_mb_s),
+    figure(result.mb_s and result.mb_s / 1.048576), figure(result.iqr_percent, 1) .. "%",
+    figure(result.spread_percent, 1) .. "%", figure(result.scaling, 2),
+    (result.kernel or result["end"]) .. (result.noisy and "  noisy" or "")))
+  show_change(result)
+end
+
+local function show_sums(sums)
+  print(("page faults in the timed parts: %d; samples taken again, others were on the CPU: %d")
+    :format(sums.faults, sums.retaken))
+  if sums.noisy > 0 then
+    print(("noisy: the middle half (iqr) of the samples is wider than %d %% of the median: the "
+      .. "machine does other work"):format(bandwidth.noisy_percent))
+  end
 end
 
 local function show_curve(points)
@@ -134,6 +153,7 @@ end
 local function show_latency(result, bytes, pages, locality)
   print(("  %9s  %-6s %-5s %8s ns  best %8s"):format(quantity.size_text(bytes), pages,
     locality == 0 and "all" or "block", figure(result.ns, 2), figure(result.best_ns, 2)))
+  show_change(result)
 end
 
 local function measure_bandwidth(t, opt, options, cpus)
@@ -146,17 +166,18 @@ local function measure_bandwidth(t, opt, options, cpus)
   end
   if size then
     level = points and levels.of(points, size) or level
-  elseif points then
-    size, level = plan.memory_size(points)
   else
-    size = plan.CURVE_TO
+    points = points or { { bytes = plan.CURVE_TO, level = level } }
+    size, level = plan.memory_size(points, math.max(table.unpack(threads)))
   end
   print(("\nMB/s (10^6) at %s in each buffer, level %s; moved = read + written by the loop:")
     :format(quantity.size_text(size), level))
-  print(("  %-9s %2s  %9s %9s %9s %9s %9s  %6s  %-8s %s"):format("operation", "t", "moved",
-    "best", "payload", "bus est.", "MiB/s", "spread", "level", "kernel"))
-  return plan.operations(t, { operations = operations, threads = threads, size = size,
+  print(ROW:format("operation", "t", "moved", "best", "payload", "bus est.", "MiB/s", "iqr",
+    "spread", "times", "kernel"))
+  local last, sums = plan.operations(t, { operations = operations, threads = threads, size = size,
     level = level, options = options, show = show })
+  show_sums(sums)
+  return last
 end
 
 local function ddr_limits(board)
@@ -170,21 +191,23 @@ return storlua.procedure {
 A size is that of one buffer of one thread, as STREAM's N; MB/s are 10^6 bytes
 that the loop reads and writes a second. "payload" counts each byte of a buffer
 once, as bw_mem, mbw and tinymembench do; "bus est." adds the lines that are
-read before they are written. A level is named only where the curve has its
-plateau; "unknown" otherwise. The limits of the board's role ddr are judged for
-the largest number of threads, and only for what is proved to be memory.]],
+read before they are written; "iqr" is how wide the middle half of the samples
+is, "spread" how wide all are; "times" is the figure by that of one thread. A
+level is named only where the curve has its plateau; "unknown" otherwise. The
+limits of the board's role ddr are judged for the largest number of threads, and
+only for what is proved to be memory.]],
 
   options = {
     { name = "op", type = "string", default = "all", help = "operations, such as read,copy,triad" },
     { name = "size", short = "s", type = "size", min = "4k",
-      help = "of each buffer (default: the largest of the curve)" },
+      help = "of each buffer (default: where the curve shows memory)" },
     { name = "threads", short = "t", type = "string", default = "auto",
       help = "1,2 or all, sweep (1 to all), auto (1 and all)" },
     { name = "cpus", type = "string", help = "where the threads run: 0,2 or 4-7" },
     { name = "pages", type = "choice", choices = { "huge", "small", "hugetlb", "system" },
       default = "huge", help = "huge: transparent huge pages where there are any" },
     { name = "kernel", type = "string", help = "only this loop, such as avx2x4" },
-    { name = "samples", type = "count", default = 5, min = 1, max = 1000,
+    { name = "samples", type = "count", default = bandwidth.SAMPLES, min = 1, max = 1000,
       help = "timed samples of each measurement" },
     { name = "sample-time", type = "duration", default = "20ms",
       help = "least length of a sample" },
@@ -209,12 +232,14 @@ the largest number of threads, and only for what is proved to be memory.]],
     return list
   end,
 
+  target = false,
   run = function(t, opt)
     local cpus = cpus_of(opt)
     local options = { cpus = cpus, pages = opt.pages, kernel = opt.kernel, samples = opt.samples,
                       sample_seconds = opt.sample_time, limit_seconds = opt.limit }
     t:note("instruction_sets", bandwidth.instruction_sets())
     t:note("memory", limits.text(limits.read()))
+    for key, text in pairs(conditions.status()) do t:note(key, text) end
     if opt.compat then
       local more = { cpus = cpus, pages = opt.pages, sample_seconds = opt.sample_time,
                      limit_seconds = opt.limit }

@@ -2,6 +2,7 @@
 -- SPDX-License-Identifier: MIT
 --- Write patterns into a share of the free memory and check that they stay.
 
+local conditions = require("storlua.memory.conditions")
 local limits = require("storlua.memory.limits")
 local memory_test = require("storlua.memory.test")
 local quantity = require("storlua.quantity")
@@ -27,11 +28,17 @@ local function prove_checker(t, patterns)
   for i, pattern in ipairs(patterns or memory_test.PATTERNS) do
     local bits = 1 << (i * 7 % 64)
     local result = memory_test.run { memory = 4 << 20, patterns = { pattern }, passes = 1,
-      fade_seconds = 0.01, lock = false, seed = t.seed,
+      fade_seconds = 0.01, lock = false, ecc = false, seed = t.seed,
       plants = { { pattern = pattern, offset = 4096 * i, bits = bits } } }
     t:require("self_test." .. pattern, result.errors_total > 0
       and result.errors[1].offset % (2 << 20) == 4096 * i, "a planted flip was not found")
   end
+end
+
+local function ecc_text(ecc)
+  if ecc.reason then return "not watched: " .. ecc.reason end
+  return ("%d corrected, %d uncorrected errors counted in this pass%s"):format(ecc.corrected,
+    ecc.uncorrected, ecc.where and " (" .. ecc.where .. ")" or "")
 end
 
 local function describe(result, spec)
@@ -43,6 +50,8 @@ local function describe(result, spec)
     if i > 10 then break end
     print("  " .. memory_test.error_text(e))
   end
+  local change = conditions.change(result.conditions)
+  if change then print("  " .. change) end
 end
 
 local function show(round, result)
@@ -58,7 +67,8 @@ Each pass runs all patterns over the memory, which is taken anew for each: walki
 bits, moving inversions, random, address in address, checkerboard, block move, and
 bit fade with a pause. A wrong word fails the run and is reported with its
 address, physical address (root), expected, found, bits, and whether it is still
-wrong when read again past the cache. Before the first pass a flip is planted in
+wrong when read again past the cache. What the memory controllers count meanwhile
+(EDAC) is judged too. Before the first pass a flip is planted in
 each pattern and must be found. Never more than is free is taken; see
 docs/memory.md.]],
 
@@ -75,10 +85,13 @@ docs/memory.md.]],
     { name = "fade", type = "duration", default = "10", min = 0, help = "each pause of fade" },
     { name = "pages", type = "choice", choices = { "huge", "small", "hugetlb", "system" },
       default = "huge", help = "huge: transparent huge pages where there are any" },
+    { name = "corrected", type = "count", default = 0, min = 0,
+      help = "so many errors that ECC corrects pass, in each pass" },
     { name = "no-lock", type = "flag", help = "do not lock the memory" },
     { name = "no-compare", type = "flag", help = "do not measure the machine's copy afterwards" },
   },
 
+  target = false,
   run = function(t, opt)
     local patterns = patterns_of(opt)
     local seconds = opt.time or opt.minutes and opt.minutes * 60 or opt.hours and opt.hours * 3600
@@ -89,6 +102,7 @@ docs/memory.md.]],
       storlua.usage("--memory: 1 MiB or more for each thread")
     end
     t:note("memory", limits.text(limits.read()))
+    for key, text in pairs(conditions.status()) do t:note(key, text) end
     prove_checker(t, patterns)
     local last
     local count = opt.passes or not seconds and 1 or nil
@@ -96,14 +110,17 @@ docs/memory.md.]],
       t:phase("pass " .. n)
       local left = round:seconds_left()
       -- What is free may have become less: the share is taken anew.
-      local result, spec = memory_test.run {
+      local result, spec = conditions.around(memory_test.run, {
         memory = math.min(bytes, math.max(limits.read().room_bytes, 1)), threads = opt.threads,
         patterns = patterns, passes = 1, seconds = left and math.max(left, 1),
-        fade_seconds = opt.fade, pages = opt.pages, lock = not opt.no_lock, seed = t.seed + n }
+        fade_seconds = opt.fade, pages = opt.pages, lock = not opt.no_lock, seed = t.seed + n,
+        corrected_max = opt.corrected })
       t:memory("integrity", { spec = spec, result = result, labels = { round = n },
         reason = memory_test.problem(result) })
       show(n, result)
       describe(result, spec)
+      if n == 1 or result.ecc.where then print("  ECC: " .. ecc_text(result.ecc)) end
+      t:note("ecc", ecc_text(result.ecc))
       last = result
     end
     if last and not opt.no_compare then
@@ -111,7 +128,7 @@ docs/memory.md.]],
       if ratio then
         print(("checking moves %.0f MB/s, %.2f of the machine's copy (%.0f MB/s)"):format(
           last.mb_s, ratio, copy))
-        t:note("of_copy", ratio)
+        t:note("of_copy", math.floor(100 * ratio + 0.5) / 100)
       end
     end
   end,

@@ -21,7 +21,7 @@ local procedure = {}
 ---@field informational boolean
 ---@field tool? boolean it prints and ends: no folder of results, no events, no verdict
 ---@field reports? fun(opt: table): table
----@field target? fun(opt: table, board: table): string
+---@field target? false|fun(opt: table, board: table): string
 ---@field run fun(t: table, opt: table)
 local Procedure = {}
 Procedure.__index = Procedure
@@ -66,10 +66,16 @@ local function check_arguments(arguments, where)
   end
 end
 
+local function check_target(target, where)
+  if target ~= false and type(target) ~= "function" then
+    shape.fail(where, "must be a function, or false where no storage is tested")
+  end
+end
+
 local FIELDS = {
   summary = "!string", description = "string", usage = "string", options = "table",
   arguments = check_arguments, thresholds = check_thresholds, cases = check_cases,
-  informational = "boolean", tool = "boolean", reports = "function", target = "function",
+  informational = "boolean", tool = "boolean", reports = "function", target = check_target,
   run = "!function",
 }
 

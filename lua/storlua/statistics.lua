@@ -40,6 +40,23 @@ function statistics.spread_percent(values)
   return (max - min) / math.abs(middle) * 100
 end
 
+local function quantile(list, part)
+  local at = 1 + (#list - 1) * part
+  local below = math.floor(at)
+  return list[below] + (at - below) * ((list[below + 1] or list[below]) - list[below])
+end
+
+--- The distance between the quartiles, in percent of the median: how wide the
+--- middle half is, whatever a few stray values do.
+---@param values number[]
+---@return number|nil nil for less than four values
+function statistics.iqr_percent(values)
+  local list = sorted(values)
+  local middle = statistics.median(list)
+  if #list < 4 or middle == 0 then return nil end
+  return (quantile(list, 0.75) - quantile(list, 0.25)) / math.abs(middle) * 100
+end
+
 -- Twice the rank of each value in both sets together: integers also for ties,
 -- which share the mean of their ranks.
 local function double_ranks(a, b)

@@ -6,6 +6,7 @@ local levels = require("storlua.memory.levels")
 local limits = require("storlua.memory.limits")
 local loop = require("storlua.core.loop")
 local lu = require("luaunit")
+local plan = require("storlua.memory.plan")
 local sanitizer = require("sanitizer")
 local task = require("storlua.task")
 
@@ -32,7 +33,10 @@ function T.test_what_is_counted()
     if r.bus_rule == "allocate" then lu.assertTrue(r.bus_mb_s > r.mb_s) end
     if r.bus_rule == "bypass" then lu.assertAlmostEquals(r.bus_mb_s, r.mb_s, r.mb_s * 1e-9) end
     if r.bus_rule == "unknown" then lu.assertNil(r.bus_mb_s) end
-    lu.assertEquals(#r.samples, 5)
+    lu.assertEquals(#r.samples, bandwidth.SAMPLES)
+    lu.assertTrue(r.retaken <= bandwidth.SAMPLES)
+    lu.assertTrue(r.iqr_percent <= r.spread_percent)
+    lu.assertEquals(r.noisy, r.iqr_percent > bandwidth.noisy_percent)
     lu.assertEquals(r.faults, 0)
     for _, sample in ipairs(r.samples) do
       lu.assertEquals(math.type(sample.ns), "integer")
@@ -148,6 +152,20 @@ function T.test_levels_that_are_not_proved()
   local short = curve { 100, 100, 100, 50, 20, 10 } -- the knee, not the plateau
   lu.assertNil(levels.name(short).DRAM)
   lu.assertEquals(names(short), "L1 L1 L1 unknown unknown unknown")
+end
+
+function T.test_the_size_leaves_room_for_a_triad_of_all_threads()
+  local GIB <const> = 1 << 30
+  local room = limits.read().room_bytes
+  local points = curve { 100, 100, 100, 50, 10, 10, 10, 10 }
+  levels.name(points)
+  for i, point in ipairs(points) do point.bytes = GIB >> (#points - i) end
+  local bytes, level = plan.memory_size(points, 1)
+  lu.assertTrue(3 * bytes <= room)
+  if room > 8 * GIB then lu.assertEquals({ bytes, level }, { GIB // 2, "DRAM" }) end
+  bytes = plan.memory_size(points, 64)
+  lu.assertTrue(64 * 3 * bytes <= room)
+  lu.assertEquals(bytes % (1 << 20), 0)
 end
 
 function T.test_limits()

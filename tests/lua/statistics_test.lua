@@ -14,6 +14,13 @@ function suite.test_median_and_spread()
   lu.assertEquals(statistics.spread_percent { 9, 10, 11 }, 20)
 end
 
+function suite.test_interquartile_range()
+  lu.assertNil(statistics.iqr_percent { 1, 2, 3 })
+  lu.assertAlmostEquals(statistics.iqr_percent { 98, 99, 100, 101, 102 }, 2, 1e-9)
+  lu.assertAlmostEquals(statistics.iqr_percent { 1, 99, 100, 101, 5000 }, 2, 1e-9) -- strays
+  lu.assertAlmostEquals(statistics.iqr_percent { 10, 20, 30, 40 }, 60, 1e-9)
+end
+
 function suite.test_exact_p()
   -- Complete separation: 2 of the C(n+m, n) choices are as far out.
   lu.assertAlmostEquals(statistics.mann_whitney({ 1, 2, 3 }, { 4, 5, 6 }), 2 / 20, 1e-12)

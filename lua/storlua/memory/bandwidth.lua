@@ -13,7 +13,9 @@ local statistics = require("storlua.statistics")
 local bandwidth = {
   OPERATIONS = { "read", "write", "write_nt", "copy", "copy_nt", "scale", "add", "triad", "fill",
                  "memcpy", "zero" },
-  noisy_percent = 10,
+  SAMPLES = 15,
+  -- Of the middle half of the samples: then the median is not known to 2 %.
+  noisy_percent = 5,
 }
 
 local FACTS = {}
@@ -33,7 +35,7 @@ end
 ---@field pin? boolean true
 ---@field pages? string "huge" (transparent, the default), "small", "hugetlb", "system"
 ---@field kernel? string default: all are tried and the best is taken
----@field samples? integer 5
+---@field samples? integer 15
 ---@field sample_seconds? number least length of a sample, 0.02
 ---@field limit_seconds? number of the whole measurement, 60
 
@@ -48,7 +50,8 @@ function bandwidth.complete(given)
   return {
     operation = given.operation, buffer_bytes = quantity.size(given.size),
     threads = given.threads or 1, cpus = given.cpus, pin = given.pin ~= false,
-    pages = given.pages or "huge", kernel = given.kernel, samples = given.samples or 5,
+    pages = given.pages or "huge", kernel = given.kernel,
+    samples = given.samples or bandwidth.SAMPLES,
     sample_ns = positive_ns(given.sample_seconds or 0.02, "sample_seconds"),
     limit_ns = positive_ns(given.limit_seconds or 60, "limit_seconds"),
   }
@@ -89,7 +92,9 @@ local function summarise(r, spec)
   local times = bus_times(op, r.bus_rule)
   r.bus_mb_s = times and r.payload_mb_s * times
   r.spread_percent = statistics.spread_percent(rates)
-  r.noisy = r.spread_percent ~= nil and r.spread_percent > bandwidth.noisy_percent
+  r.iqr_percent = statistics.iqr_percent(rates)
+  local noise = r.iqr_percent or r.spread_percent
+  r.noisy = noise ~= nil and noise > bandwidth.noisy_percent
   return r
 end
 

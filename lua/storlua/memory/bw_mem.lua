@@ -5,6 +5,7 @@
 --- is touched. The second column is MB/s, 10^6 bytes a second.
 
 local bandwidth = require("storlua.memory.bandwidth")
+local conditions = require("storlua.memory.conditions")
 local errors = require("storlua.errors")
 
 local bw_mem = {
@@ -45,7 +46,7 @@ function bw_mem.run(t, put, more)
                       samples = bw_mem.REPEATS }
       for key, value in pairs(more) do given[key] = value end
       put(title(size, op.name, i == 1))
-      local result, spec = bandwidth.run(given)
+      local result, spec = conditions.around(bandwidth.run, given)
       -- The title says which cache the vendor meant; nothing here proves it.
       result.level = "unknown"
       t:memory(("bw_mem.%s.%s"):format(op.name, size.text),

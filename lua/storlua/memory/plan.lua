@@ -4,10 +4,13 @@
 --- latencies, and what the board's limits say of them.
 
 local bandwidth = require("storlua.memory.bandwidth")
+local conditions = require("storlua.memory.conditions")
 local latency = require("storlua.memory.latency")
 local levels = require("storlua.memory.levels")
 local limits = require("storlua.memory.limits")
 local quantity = require("storlua.quantity")
+
+local MIB <const> = 1 << 20
 
 local plan = {
   CURVE_FROM = 4096,
@@ -54,7 +57,7 @@ function plan.curve(t, options)
   local most = math.min(plan.CURVE_MAX, limits.read().room_bytes // 4)
   while bytes <= top do
     t:phase("curve " .. quantity.size_text(bytes))
-    local result, spec = bandwidth.run(with(options, {
+    local result, spec = conditions.around(bandwidth.run, with(options, {
       operation = "read", size = bytes, threads = 1, sample_seconds = 0.005, samples = 9 }))
     record(t, "curve.read." .. plan.size_id(bytes), result, spec, bandwidth.problem)
     if not result.mb_s then break end
@@ -71,31 +74,35 @@ function plan.curve(t, options)
 end
 
 --- The size that the operations are measured at: well inside the plateau of
---- the memory, else the largest of the curve.
+--- the memory, else the largest of the curve; less where the three buffers of a
+--- triad of all threads would not fit.
 ---@param points table[]
+---@param threads integer
 ---@return integer bytes
 ---@return string level
-function plan.memory_size(points)
+function plan.memory_size(points, threads)
+  local most = limits.read().room_bytes * 3 // 4 // (3 * threads) // MIB * MIB
   local last, first = points[#points], nil
   for _, point in ipairs(points) do
     if not first and point.level == "DRAM" then first = point end
   end
   local bytes = first and math.max(4 * first.bytes, plan.LEAST) or last.bytes
-  return math.min(bytes, last.bytes), last.level
+  bytes = math.max(math.min(bytes, last.bytes, most), MIB)
+  return bytes, levels.of(points, bytes)
 end
 
 --- One operation at one size with one number of threads.
 ---@async
 ---@param t storlua.Run
----@param fields table of the spec, and level
+---@param fields table of the spec
+---@param level string
+---@param single number|nil MB/s of one thread: result.scaling is by that
 ---@return table result
-function plan.operation(t, fields)
-  local level = fields.level
-  fields.level = nil
+function plan.operation(t, fields, level, single)
   local id = ("%s.%s.t%d"):format(fields.operation, plan.size_id(fields.size), fields.threads)
   t:phase(id)
-  local result, spec = bandwidth.run(fields)
-  result.level = level
+  local result, spec = conditions.around(bandwidth.run, fields)
+  result.level, result.scaling = level, single and result.mb_s and result.mb_s / single
   return record(t, id, result, spec, bandwidth.problem)
 end
 
@@ -109,21 +116,26 @@ end
 ---@param t storlua.Run
 ---@param want table operations, threads (list), size, level, options, show
 ---@return table results by operation, of the largest number of threads
+---@return {faults: integer, retaken: integer, noisy: integer} sums
 function plan.operations(t, want)
-  local last = {}
+  local last, sums = {}, { faults = 0, retaken = 0, noisy = 0 }
   for _, operation in ipairs(want.operations) do
+    local single
     for _, threads in ipairs(want.threads) do
       if can_measure(operation) then
         local result = plan.operation(t, with(want.options, {
-          operation = operation, size = want.size, threads = threads, level = want.level }))
+          operation = operation, size = want.size, threads = threads }), want.level, single)
+        if threads == 1 then single = result.mb_s end
         last[operation] = result
+        sums.faults, sums.retaken = sums.faults + result.faults, sums.retaken + result.retaken
+        if result.noisy then sums.noisy = sums.noisy + 1 end
         want.show(result, operation, threads)
       else
         t:note("not_measured." .. operation, "this CPU has no instruction for it")
       end
     end
   end
-  return last
+  return last, sums
 end
 
 --- The ladder of latencies: over all of the working set, and within 256 KiB at
@@ -141,7 +153,7 @@ function plan.ladder(t, want)
           local id = ("latency.%s.%s.%s"):format(plan.size_id(bytes), pages,
             locality == 0 and "all" or "block")
           t:phase(id)
-          local result, spec = latency.run(with(want.options, {
+          local result, spec = conditions.around(latency.run, with(want.options, {
             size = bytes, pages = pages, locality = locality }))
           record(t, id, result, spec, latency.problem)
           want.show(result, bytes, pages, locality)

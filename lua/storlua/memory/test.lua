@@ -4,11 +4,13 @@
 
 local bandwidth = require("storlua.memory.bandwidth")
 local core = require("storlua.core.integrity")
+local ecc = require("storlua.memory.ecc")
 local errors = require("storlua.errors")
 local job = require("storlua.job")
 local limits = require("storlua.memory.limits")
 local quantity = require("storlua.quantity")
 local scheduler = require("storlua.scheduler")
+local task = require("storlua.task")
 
 local test = {
   PATTERNS = core.patterns(),
@@ -26,6 +28,8 @@ local test = {
 ---@field fade_seconds? number each pause of the pattern fade, 10
 ---@field seed? integer
 ---@field engine? string
+---@field ecc? boolean true: also judge the counters of the memory controllers
+---@field corrected_max? integer so many errors that ECC corrected pass, 0
 ---@field plants? {pattern: string, offset: integer, bits: integer}[] flips to be found
 
 local function complete(given)
@@ -66,7 +70,10 @@ Test.__name = "storlua.MemoryTest"
 ---@return storlua.MemoryTest
 function test.start(given)
   local spec = complete(given)
-  return setmetatable({ spec = spec, job = errors.check(core.start(spec)) }, Test)
+  local self = setmetatable({ spec = spec, corrected_max = given.corrected_max or 0 }, Test)
+  if given.ecc ~= false then self.before, self.no_ecc = ecc.read() end
+  self.job = errors.check(core.start(spec))
+  return self
 end
 
 --- pattern, pass, verified_bytes, errors so far.
@@ -78,8 +85,18 @@ function Test:progress() return self.job:progress() end
 ---@async
 ---@return table result
 function Test:wait()
-  if not self.result then self.result = summarise(job.wait(self.job)) end
-  return self.result
+  if self.result then return self.result end
+  local r = self.summary or summarise(job.wait(self.job))
+  if self.before and r["end"] == "complete" and not self.summary then
+    self.summary = r -- a cancel may end the sleep
+    task.sleep(ecc.delay_seconds())
+  end
+  if self.before or self.no_ecc then
+    r.ecc = ecc.since(self.before, self.no_ecc)
+    r.ecc.allowed = self.corrected_max
+  end
+  self.result = r
+  return r
 end
 
 --- Ends it now, if it still runs, and returns what it has found until then;
@@ -136,6 +153,7 @@ function test.problem(r)
   elseif r["end"] == "complete" and r.verified_bytes == 0 then
     return "nothing was verified"
   end
+  return r.ecc and ecc.problem(r.ecc, r.ecc.allowed)
 end
 
 --- Runs passes until the scope that it is spawned into is left, recording each;

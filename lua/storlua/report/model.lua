@@ -139,7 +139,8 @@ function kinds.memory(self, fields)
   case.memory = {
     value = result.mb_s or result.ns, unit = result.mb_s and "MB/s" or result.ns and "ns",
     best = result.best_mb_s or result.best_ns, spread_percent = result.spread_percent,
-    level = result.level, kernel = result.kernel, errors = result.errors_total,
+    iqr_percent = result.iqr_percent, level = result.level, kernel = result.kernel,
+    errors = result.errors_total,
   }
 end
 

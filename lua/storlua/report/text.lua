@@ -42,12 +42,13 @@ local function add_table(add, m)
 end
 
 local function add_memory(add, m)
-  local rows = { { "memory", "unit", "median", "best", "spread %", "level", "kernel" } }
+  local rows = { { "memory", "unit", "median", "best", "iqr %", "spread %", "level", "kernel" } }
   for _, case in ipairs(m.cases) do
     local one = case.memory
     if one and one.value then
       rows[#rows + 1] = { format.line(case.id), one.unit, format.number(one.value),
-                          format.number(one.best), format.number(one.spread_percent),
+                          format.number(one.best), format.number(one.iqr_percent),
+                          format.number(one.spread_percent),
                           one.level or "-", one.kernel or "-" }
     end
   end

@@ -38,8 +38,10 @@ local function recordable(opt)
   return copy
 end
 
--- The thing under test: what the procedure says, else as the options name it.
+-- The thing under test: what the procedure says, else as the options name it;
+-- false where no storage is tested.
 local function target_of(procedure, opt, board)
+  if procedure.target == false then return false end
   if procedure.target then return procedure.target(opt, board) or "." end
   for _, name in ipairs { "dir", "path", "device", "file" } do
     local value = opt[name]
@@ -52,7 +54,7 @@ end
 local function collect_conditions(path)
   local found, conditions = pcall(require, "storlua.conditions")
   if not found then return event.null end
-  local collected, err = errors.try(conditions.collect, path)
+  local collected, err = errors.try(conditions.collect, path or nil)
   return collected or { device = err.message }
 end
 
