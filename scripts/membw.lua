@@ -112,6 +112,12 @@ local function check_size(size, operations, threads)
   end
 end
 
+-- What the system refuses is found before anything is measured, too.
+local function rehearse(operations, threads, options)
+  local why = plan.rehearse { operations = operations, threads = threads, options = options }
+  if why then storlua.usage(why) end
+end
+
 local function figure(value, decimals)
   if not value then return "-" end
   return (("%." .. (decimals or 0) .. "f"):format(value):gsub(",", "."))
@@ -159,6 +165,7 @@ end
 local function measure_bandwidth(t, opt, options, cpus)
   local operations, threads = with_kernel(opt, operations_of(opt)), threads_of(opt, cpus)
   if opt.size then check_size(opt.size, operations, threads) end
+  rehearse(operations, threads, options)
   local points, size, level = nil, opt.size, "unknown"
   if not opt.no_curve then
     points = plan.curve(t, options)
@@ -240,6 +247,10 @@ only for what is proved to be memory.]],
     t:note("instruction_sets", bandwidth.instruction_sets())
     t:note("memory", limits.text(limits.read()))
     for key, text in pairs(conditions.status()) do t:note(key, text) end
+    if opt.compat or opt.latency then
+      if opt.size then check_size(opt.size, { "read" }, { 1 }) end
+      rehearse({ "read" }, { 1 }, { cpus = cpus, pages = opt.pages })
+    end
     if opt.compat then
       local more = { cpus = cpus, pages = opt.pages, sample_seconds = opt.sample_time,
                      limit_seconds = opt.limit }

@@ -3,6 +3,7 @@
 --- Write patterns into a share of the free memory and check that they stay.
 
 local conditions = require("storlua.memory.conditions")
+local errors = require("storlua.errors")
 local limits = require("storlua.memory.limits")
 local memory_test = require("storlua.memory.test")
 local quantity = require("storlua.quantity")
@@ -103,6 +104,10 @@ docs/memory.md.]],
     end
     t:note("memory", limits.text(limits.read()))
     for key, text in pairs(conditions.status()) do t:note(key, text) end
+    -- Threads that find no CPU, an empty pool of huge pages.
+    local ok, err = memory_test.try_run { memory = opt.threads << 20, threads = opt.threads,
+      pages = opt.pages, patterns = { "address" }, passes = 1, lock = false, ecc = false }
+    if not ok then storlua.usage(err.hint or err.message) end
     prove_checker(t, patterns)
     local last
     local count = opt.passes or not seconds and 1 or nil
@@ -110,11 +115,15 @@ docs/memory.md.]],
       t:phase("pass " .. n)
       local left = round:seconds_left()
       -- What is free may have become less: the share is taken anew.
-      local result, spec = conditions.around(memory_test.run, {
+      local result, spec = errors.try(conditions.around, memory_test.run, {
         memory = math.min(bytes, math.max(limits.read().room_bytes, 1)), threads = opt.threads,
         patterns = patterns, passes = 1, seconds = left and math.max(left, 1),
         fade_seconds = opt.fade, pages = opt.pages, lock = not opt.no_lock, seed = t.seed + n,
         corrected_max = opt.corrected })
+      if not result then
+        t:check("integrity.started", false, "%s", spec.message)
+        break
+      end
       t:memory("integrity", { spec = spec, result = result, labels = { round = n },
         reason = memory_test.problem(result) })
       show(n, result)

@@ -3,6 +3,7 @@
 --- and a file system that fails on demand. Each is a to-be-closed value with a
 --- `path`; leaving the block removes it, also after an error.
 
+local fs = require("storlua.fs")
 local lu = require("luaunit")
 local process = require("storlua.process")
 local task = require("storlua.task")
@@ -116,6 +117,26 @@ function disk.file_system(kind, want)
     object.path = add_directory(undo)
     add_mount(undo, { "-t", kind, "-o", options, object.device or "storlua-test", object.path },
       object.path)
+  end)
+end
+
+--- A memory cgroup with a limit. `group.run(argv)` runs a program in it.
+---@param limit string "64M"
+---@return table {path, run}
+function disk.memory_group(limit)
+  disk.need_root()
+  local v1 = fs.try_exists("/sys/fs/cgroup/memory/memory.limit_in_bytes")
+  local above = v1 and "/sys/fs/cgroup/memory" or "/sys/fs/cgroup"
+  local file = v1 and "memory.limit_in_bytes" or "memory.max"
+  return build(function(undo, object)
+    object.path = run("mktemp", "-d", "-p", above, "storlua-test.XXXXXX")
+    undo(function() run("rmdir", object.path) end)
+    lu.skipIf(not fs.try_exists(object.path .. "/" .. file), "no memory cgroup is mounted")
+    run("sh", "-c", ("echo %s > %s/%s"):format(limit, object.path, file))
+    function object.run(argv)
+      return process.try_run { "sh", "-c", "echo $$ > \"$0/cgroup.procs\"; exec \"$@\"",
+        object.path, table.unpack(argv) }
+    end
   end)
 end
 

@@ -2,9 +2,11 @@
 --- scripts/memtest.lua and soak.lua --memory as a user runs them.
 local cli_run = require("cli_run")
 local disk = require("disk")
+local fs = require("storlua.fs")
 local lu = require("luaunit")
 local sanitizer = require("sanitizer")
 local process = require("storlua.process")
+local task = require("storlua.task")
 
 local T = {}
 
@@ -45,16 +47,88 @@ function T.test_mlock_refused()
   lu.assertFalse(events(place)[1].result.locked)
 end
 
-function T.test_ctrl_c()
-  for _, pattern in ipairs { "walking", "fade" } do
+function T.test_ctrl_c_in_every_phase()
+  local function kind(name)
+    return function(event) return event.kind == name end
+  end
+  local function copied(event) return event.kind == "memory" end
+  for _, one in ipairs {
+    { kind("start") }, -- the planted flips, or before them
+    { kind("check"), "--pages", "small", "--memory", "2G" }, -- taking the memory
+    { kind("check"), "--patterns", "walking" }, { kind("check"), "--patterns", "block_move" },
+    { kind("check"), "--patterns", "fade" }, -- its pause
+    { copied, "--patterns", "walking", "--memory", "4M" }, -- a later pass
+  } do
     local place <close> = disk.directory()
     local run <close> = cli_run.start { "--output", place.path .. "/run", "memtest.lua",
-      "--memory", "64M", "--time", "1h", "--fade", "1h", "--patterns", pattern }
-    run:wait_event(place.path .. "/run", function(e) return e.kind == "check" end, 20)
+      "--memory", "64M", "--time", "1h", "--fade", "1h", table.unpack(one, 2) }
+    run:wait_event(place.path .. "/run", one[1], 20)
     run:signal("INT")
     local r = run:finish()
     lu.assertEquals(r.code, 130, r.stdout .. r.stderr)
+    lu.assertEquals(cli_run.verdict(place.path .. "/run").status, "interrupted")
   end
+end
+
+function T.test_what_cannot_be_tested_is_said_before()
+  local place <close> = disk.directory()
+  local cases = { { "2 threads were asked for", "--threads", "2" } }
+  if fs.read("/proc/sys/vm/nr_hugepages"):find("^0") then
+    cases[2] = { "the pool of huge pages has no", "--pages", "hugetlb" }
+  end
+  for i, one in ipairs(cases) do -- the mask leaves one CPU
+    local r = process.try_run { "taskset", "-c", "0", cli_run.program, "--output",
+      place.path .. "/" .. i, "memtest.lua", "--memory", "8M", table.unpack(one, 2) }
+    lu.assertEquals(r.code, 2, r.stdout .. r.stderr)
+    lu.assertStrContains(r.stdout, one[1])
+  end
+end
+
+function T.test_cgroup_limit()
+  local group <close> = disk.memory_group("64M")
+  local place <close> = disk.directory()
+  local r = group.run { cli_run.program, "--output", place.path .. "/run", "memtest.lua",
+    "--memory", "80M" }
+  lu.assertEquals(r.code, 2, r.stdout .. r.stderr)
+  lu.assertStrContains(r.stdout, "limits to 64 MiB")
+  r = group.run { cli_run.program, "--output", place.path .. "/share", "memtest.lua",
+    "--memory", "50%", "--fade", "1ms", "--no-compare" }
+  lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
+end
+
+-- In a mount namespace of its own the machine gets memory controllers.
+function T.test_what_ecc_counts_is_judged()
+  disk.need_root()
+  local place <close> = disk.directory()
+  local mc = place.path .. "/sys/edac/mc/mc0"
+  fs.mkdirs(mc)
+  fs.write_atomic(mc .. "/ce_count", "4\n")
+  fs.write_atomic(mc .. "/ue_count", "0\n")
+  local function run(name, ...)
+    local one <close> = cli_run.start { "--output", place.path .. "/" .. name, "memtest.lua",
+      "--memory", "4M", "--patterns", "random,fade", "--fade", "1", "--no-compare", ... }
+    one:wait_event(place.path .. "/" .. name, function(e) return e.kind == "check" end, 20)
+    task.sleep(0.3)
+    fs.write_atomic(mc .. "/ce_count", "6\n")
+    local r = one:finish()
+    fs.write_atomic(mc .. "/ce_count", "4\n")
+    return r
+  end
+  local program = cli_run.program
+  cli_run.program = place.path .. "/storlua"
+  fs.write_atomic(cli_run.program, ("#!/bin/sh\nexec unshare -m sh -c 'mount --bind %s/sys "
+    .. "/sys/devices/system && exec \"$@\"' sh %s \"$@\"\n"):format(place.path, program))
+  process.run { "chmod", "755", cli_run.program }
+  local ok, err = pcall(function()
+    local r = run("fails")
+    lu.assertEquals(r.code, 1, r.stdout .. r.stderr)
+    lu.assertStrContains(r.stdout, "the memory controller counted errors: mc0: 2 corrected")
+    r = run("allowed", "--corrected", "2")
+    lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
+    lu.assertStrContains(r.stdout, "2 corrected, 0 uncorrected errors counted in this pass")
+  end)
+  cli_run.program = program
+  if not ok then error(err, 0) end
 end
 
 function T.test_beside_a_soak()

@@ -5,6 +5,7 @@
 
 local bandwidth = require("storlua.memory.bandwidth")
 local conditions = require("storlua.memory.conditions")
+local errors = require("storlua.errors")
 local latency = require("storlua.memory.latency")
 local levels = require("storlua.memory.levels")
 local limits = require("storlua.memory.limits")
@@ -39,6 +40,14 @@ local function with(options, fields)
   return fields
 end
 
+local function has(operation, kernel)
+  local list = bandwidth.kernels(operation)
+  for _, name in ipairs(list) do
+    if name == kernel then return true end
+  end
+  return kernel == nil and list[1] ~= nil
+end
+
 local function curve_limit()
   local room = limits.read().room_bytes // 8
   local top = plan.CURVE_TO
@@ -54,10 +63,12 @@ end
 ---@return table[] points {bytes, mb_s, level}
 function plan.curve(t, options)
   local points, top, bytes = {}, curve_limit(), plan.CURVE_FROM
+  local all = with(options, {}) -- the kernel may be one of another operation
+  if not has("read", all.kernel) then all.kernel = nil end
   local most = math.min(plan.CURVE_MAX, limits.read().room_bytes // 4)
   while bytes <= top do
     t:phase("curve " .. quantity.size_text(bytes))
-    local result, spec = conditions.around(bandwidth.run, with(options, {
+    local result, spec = conditions.around(bandwidth.run, with(all, {
       operation = "read", size = bytes, threads = 1, sample_seconds = 0.005, samples = 9 }))
     record(t, "curve.read." .. plan.size_id(bytes), result, spec, bandwidth.problem)
     if not result.mb_s then break end
@@ -97,17 +108,32 @@ end
 ---@param fields table of the spec
 ---@param level string
 ---@param single number|nil MB/s of one thread: result.scaling is by that
----@return table result
+---@return table|nil result nil when it could not start
 function plan.operation(t, fields, level, single)
   local id = ("%s.%s.t%d"):format(fields.operation, plan.size_id(fields.size), fields.threads)
   t:phase(id)
-  local result, spec = conditions.around(bandwidth.run, fields)
+  -- What is free may have become less since it was asked.
+  local result, spec = errors.try(conditions.around, bandwidth.run, fields)
+  if not result then
+    t:check(id, false, "%s", spec.message)
+    return nil
+  end
   result.level, result.scaling = level, single and result.mb_s and result.mb_s / single
   return record(t, id, result, spec, bandwidth.problem)
 end
 
-local function can_measure(operation)
-  return #bandwidth.kernels(operation) > 0
+--- Tries on little memory what will be measured: a CPU that is forbidden, an
+--- empty pool of huge pages. Returns why it will not go, or nil.
+---@async
+---@param want table operations, threads (list), options
+---@return string|nil
+function plan.rehearse(want)
+  for _, operation in ipairs(want.operations) do
+    local ok, err = not has(operation) or bandwidth.try_run(with(want.options, {
+      operation = operation, size = 4096, threads = math.max(table.unpack(want.threads)),
+      samples = 1, sample_seconds = 1e-6 }))
+    if not ok then return err.hint or err.message end
+  end
 end
 
 --- All operations by all numbers of threads. Each result is on disk before the
@@ -121,17 +147,18 @@ function plan.operations(t, want)
   local last, sums = {}, { faults = 0, retaken = 0, noisy = 0 }
   for _, operation in ipairs(want.operations) do
     local single
-    for _, threads in ipairs(want.threads) do
-      if can_measure(operation) then
-        local result = plan.operation(t, with(want.options, {
-          operation = operation, size = want.size, threads = threads }), want.level, single)
+    if not has(operation) then
+      t:note("not_measured." .. operation, "this CPU has no instruction for it")
+    end
+    for _, threads in ipairs(has(operation) and want.threads or {}) do
+      local result = plan.operation(t, with(want.options, {
+        operation = operation, size = want.size, threads = threads }), want.level, single)
+      if result then
         if threads == 1 then single = result.mb_s end
         last[operation] = result
         sums.faults, sums.retaken = sums.faults + result.faults, sums.retaken + result.retaken
         if result.noisy then sums.noisy = sums.noisy + 1 end
         want.show(result, operation, threads)
-      else
-        t:note("not_measured." .. operation, "this CPU has no instruction for it")
       end
     end
   end
