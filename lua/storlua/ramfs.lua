@@ -112,16 +112,15 @@ end
 local function mount(undo, source, path, type, options)
   fs.mkdir(path, 448)
   undo(function() fs.remove(path) end)
-  -- Registered first: a cancel may come while the mount is being made.
-  local is_mounted = true
+  -- Registered first: the end of the run may come while the mount is being made,
+  -- and then it may be there or not.
+  local is_made = false
   undo(function()
-    if is_mounted then job.wait(core.unmount(path)) end
+    local _, err = errors.try(job.wait, core.unmount(path))
+    if err and (is_made or err.code ~= "EINVAL") then error(err, 0) end
   end)
-  local ok, err = pcall(job.wait, core.mount(source, path, type, options))
-  if not ok then
-    is_mounted = errors.is(err) and err.code == "CANCELLED"
-    error(err, 0)
-  end
+  job.wait(core.mount(source, path, type, options))
+  is_made = true
 end
 
 local make = {}

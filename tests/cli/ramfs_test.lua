@@ -7,25 +7,6 @@ local lu = require("luaunit")
 local process = require("storlua.process")
 
 local SMALL = "--flags=-a -i 0 -i 1 -s 64k -r 64k"
-local LARGE = "--flags=-Raz -i 0 -i 1 -i 2 -n 64k -g 16M"
-
--- Folders and devices of runs that are over; other tests may have some that
--- live, so only those of a process are looked for.
-local function folders_of(pid)
-  local found = {}
-  for _, name in ipairs(fs.list("/run")) do
-    if name:find("^storlua%.ramfs%." .. pid) then found[#found + 1] = name end
-  end
-  return found
-end
-
-local function devices()
-  local names = {}
-  for _, name in ipairs(fs.list("/sys/block")) do
-    if name:find("^zram") then names[#names + 1] = name end
-  end
-  return table.concat(names, " ")
-end
 
 local T = {}
 
@@ -58,11 +39,16 @@ function T.test_refused_without_root()
   disk.need_root()
   local place <close> = disk.directory()
   process.run { "chmod", "777", place.path }
-  local r = process.try_run { "setpriv", "--reuid", "65534", "--clear-groups",
-    "--bounding-set", "-all", cli_run.program, "--output", place.path .. "/run", "ramfs.lua",
-    "--on", "tmpfs", "--size", "4M", SMALL }
-  lu.assertEquals(r.code, 1, r.stdout .. r.stderr)
-  lu.assertStrContains(r.stdout, "needs root")
+  process.run { "mkdir", "-m", "777", place.path .. "/tmp" }
+  for _, kind in ipairs { "tmpfs", "ramfs", "ramdisk" } do
+    local r = process.try_run { "env", "TMPDIR=" .. place.path .. "/tmp", "setpriv", "--reuid",
+      "65534", "--clear-groups", "--bounding-set", "-all", cli_run.program, "--output",
+      place.path .. "/" .. kind, "ramfs.lua", "--on", kind, "--size", "4M", SMALL }
+    lu.assertEquals(r.code, 1, r.stdout .. r.stderr)
+    lu.assertStrContains(r.stdout, kind .. ".mounted")
+    lu.assertStrContains(r.stdout, "root")
+    lu.assertEquals(fs.list(place.path .. "/tmp"), {}) -- no folder is left either
+  end
 end
 
 function T.test_too_large_for_the_memory()
@@ -73,47 +59,16 @@ function T.test_too_large_for_the_memory()
   lu.assertStrContains(r.stdout, "stay for others")
 end
 
-local function start(place, kind)
-  local run = cli_run.start { "--output", place.path .. "/run", "ramfs.lua", "--on", kind,
-    "--size", "32M", LARGE }
-  run:wait_event(place.path .. "/run", function(e) return e.kind == "measure" end, 20)
-  return run
-end
-
-function T.test_ctrl_c()
-  disk.need_root()
-  local before = devices()
-  for _, kind in ipairs { "tmpfs", "ramdisk" } do
-    local place <close> = disk.directory()
-    local run <close> = start(place, kind)
-    run:signal("INT")
-    lu.assertEquals(run:finish().code, 130)
-  end
-  lu.assertEquals(devices(), before)
-end
-
-function T.test_a_killed_run_is_cleaned_by_the_next()
-  disk.need_root()
+function T.test_larger_than_the_cgroup_allows()
+  local group <close> = disk.memory_group("64M")
   local place <close> = disk.directory()
-  local pid
-  do
-    local run <close> = start(place, "ramdisk")
-    for _, name in ipairs(fs.list("/run")) do
-      local owner = name:match("^storlua%.ramfs%.(%d+)%-")
-      local stat = owner and fs.try_read("/proc/" .. owner .. "/status")
-      if stat and stat:find("PPid:%s+" .. run.child.pid .. "\n") then pid = owner end
-    end
-    lu.assertNotNil(pid)
-    run:signal("KILL")
-    run:finish()
+  local r = group.run { cli_run.program, "--output", place.path .. "/run", "ramfs.lua", "--size",
+    "80M", SMALL }
+  lu.assertEquals(r.code, 1, r.stdout .. r.stderr)
+  for _, kind in ipairs { "tmpfs", "ramfs", "ramdisk" } do
+    lu.assertStrContains(r.stdout, kind .. ": not measured")
   end
-  lu.assertEquals(#folders_of(pid), 1)
-  lu.assertNotStrContains(fs.read("/proc/self/mountinfo"), "storlua.ramfs." .. pid)
-  local r = cli_run.run { "--output", place.path .. "/next", "ramfs.lua", "--on", "tmpfs",
-    "--size", "4M", SMALL }
-  lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
-  lu.assertEquals(folders_of(pid), {})
-  lu.assertStrContains(r.stdout, "cleaned")
+  lu.assertStrContains(r.stdout, "limits to 64 MiB")
 end
 
 return T

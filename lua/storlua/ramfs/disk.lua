@@ -98,12 +98,16 @@ function try.loop(undo, object, mount)
     ("size=%dk,mode=0700"):format(object.size_bytes // 1024 + 1024))
   local image = below .. "/disk.img"
   process.run { "truncate", "-s", tostring(object.size_bytes), image }
+  -- Registered first, by the file: the end of the run may come meanwhile.
+  undo(function()
+    local list = process.run { "losetup", "-n", "-O", "NAME", "-j", image }.stdout
+    for device in list:gmatch("%S+") do process.run { "losetup", "-d", device } end
+  end)
   local attached, err = process.try_run { "losetup", "-f", "--show", image }
   if not attached then return nil, err.message end
   if attached.code ~= 0 then return nil, attached.stderr:gsub("%s+$", "") end
   local device = attached.stdout:gsub("%s+$", "")
   put(object.folder .. "/" .. device:match("[^/]*$"), "")
-  undo(function() process.run { "losetup", "-d", device } end)
   return device
 end
 
