@@ -129,10 +129,12 @@ end
 ---@return string|nil
 function plan.rehearse(want)
   for _, operation in ipairs(want.operations) do
-    local ok, err = not has(operation) or bandwidth.try_run(with(want.options, {
-      operation = operation, size = 4096, threads = math.max(table.unpack(want.threads)),
-      samples = 1, sample_seconds = 1e-6 }))
-    if not ok then return err.hint or err.message end
+    if has(operation) then
+      local ok, err = bandwidth.try_run(with(want.options, {
+        operation = operation, size = 4096, threads = math.max(table.unpack(want.threads)),
+        samples = 1, sample_seconds = 1e-6 }))
+      if not ok then return err.hint or err.message end
+    end
   end
 end
 
