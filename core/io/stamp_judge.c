@@ -117,14 +117,15 @@ static void collect(struct candidates *all, const unsigned char *data,
   add_blank(all, data, 0xff, false);
 }
 
-/* The candidate with the fewest differing bits; only legal ones if asked. */
+/* The candidate with the fewest differing bits; only legal ones if asked.  The
+ * first one always is. */
 static const struct candidate *nearest(const struct candidates *all,
                                        bool only_legal) {
-  const struct candidate *best = NULL;
-  for (unsigned i = 0; i < all->count; i++) {
+  const struct candidate *best = &all->list[0];
+  for (unsigned i = 1; i < all->count; i++) {
     const struct candidate *c = &all->list[i];
     if (only_legal ? !c->legal : !c->stamped && !c->legal) continue;
-    if (!best || c->bits < best->bits) best = c;
+    if (c->bits < best->bits) best = c;
   }
   return best;
 }

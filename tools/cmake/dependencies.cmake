@@ -28,11 +28,14 @@ endfunction()
 storlua_package(storlua_uv libuv libuv_a.a)
 storlua_package(storlua_lua lua5.4 liblua5.4.a)
 
+option(STORLUA_BLKID "Use libblkid where it is installed" ON)
+option(STORLUA_LIBURING "Use liburing where it is installed" ON)
+
 # What lies on a block device; without it types, labels and UUIDs come from
 # the mount table and from udev's links only.
 pkg_check_modules(storlua_blkid_found QUIET blkid)
 add_library(storlua_blkid INTERFACE)
-if(storlua_blkid_found_FOUND)
+if(STORLUA_BLKID AND storlua_blkid_found_FOUND)
   storlua_package(storlua_blkid_package blkid libblkid.a)
   target_link_libraries(storlua_blkid INTERFACE storlua_blkid_package)
   target_compile_definitions(storlua_blkid INTERFACE STORLUA_HAVE_BLKID=1)
@@ -41,7 +44,7 @@ endif()
 # The engine io_uring and storlua.ring; without it a build has neither.
 pkg_check_modules(storlua_uring_found QUIET liburing)
 add_library(storlua_uring INTERFACE)
-if(storlua_uring_found_FOUND)
+if(STORLUA_LIBURING AND storlua_uring_found_FOUND)
   storlua_package(storlua_uring_package liburing liburing.a)
   target_link_libraries(storlua_uring INTERFACE storlua_uring_package)
   target_compile_definitions(storlua_uring INTERFACE STORLUA_HAVE_LIBURING=1)
