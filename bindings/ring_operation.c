@@ -161,28 +161,33 @@ static inline void wake(lua_State *L, struct l_ring *r,
   if (status != 0) tell_end(L, co, status > 0);
 }
 
-/* turn() -> count, held_up: submits, and runs the tasks whose operations are
- * done up to their next wait.  A closure: ring, ended(coroutine, ok, error). */
+/* turn() -> count: submits, and runs the tasks whose operations are done up to
+ * their next wait.  A closure: ring, ended(coroutine, ok, error), idle(). */
 static int l_turn(lua_State *L) {
   struct l_ring *r = lua_touserdata(L, lua_upvalueindex(RING));
-  if (!r->ring) return 0;
+  if (!r->ring) {
+    lua_pushinteger(L, 0);
+    return 1;
+  }
   int count = sl_ring_turn(r->ring, r->done, 2 * sl_ring_slots(r->ring));
   if (count < 0) return luaL_error(L, "io_uring: %s", sl_error_name(count));
   count_in(r, &r->host->loop);
   for (int i = 0; i < count; i++) {
     if (r->done[i].owner) wake(L, r, &r->done[i]);
   }
-  lua_pushinteger(L, count);
-  lua_pushboolean(L, r->ring && sl_ring_is_held_up(r->ring));
-  return 2;
+  if (r->ring && sl_ring_in_flight(r->ring) == 0) call_upvalue(L, 3);
+  lua_pushinteger(L, count + (r->ring && sl_ring_is_held_up(r->ring)));
+  return 1;
 }
 
-/* ring:turner(ended) -> turn */
+/* ring:turner(ended, idle) -> turn; idle() is called when nothing is under
+ * way */
 static int l_turner(lua_State *L) {
   l_check_ring(L);
+  lua_settop(L, 3);
   luaL_checktype(L, 2, LUA_TFUNCTION);
-  lua_settop(L, 2);
-  lua_pushcclosure(L, l_turn, 2);
+  luaL_checktype(L, 3, LUA_TFUNCTION);
+  lua_pushcclosure(L, l_turn, 3);
   return 1;
 }
 

@@ -45,12 +45,18 @@ static inline unsigned sl_histogram_bucket(int64_t ns) {
   return (shift << SL_HISTOGRAM_BITS) + (unsigned)(v >> shift);
 }
 
-static inline void sl_histogram_add(struct sl_histogram *h, int64_t ns) {
-  h->count++;
-  h->sum_ns += ns < 0 ? 0 : (uint64_t)ns;
+/* The same value `times` over. */
+static inline void sl_histogram_add_times(struct sl_histogram *h, int64_t ns,
+                                          uint64_t times) {
+  h->count += times;
+  h->sum_ns += ns < 0 ? 0 : (uint64_t)ns * times;
   if (ns < h->min_ns) h->min_ns = ns < 0 ? 0 : ns;
   if (ns > h->max_ns) h->max_ns = ns;
-  h->buckets[sl_histogram_bucket(ns)]++;
+  h->buckets[sl_histogram_bucket(ns)] += times;
+}
+
+static inline void sl_histogram_add(struct sl_histogram *h, int64_t ns) {
+  sl_histogram_add_times(h, ns, 1);
 }
 
 /* Smallest value that falls into the bucket, and the width of the bucket. */

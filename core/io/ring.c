@@ -127,8 +127,8 @@ unsigned char *sl_ring_data(struct sl_ring *ring, unsigned slot) {
 }
 
 static inline void write_entry(struct sl_ring *r, struct io_uring_sqe *sqe,
-                               unsigned slot, unsigned bytes) {
-  struct sl_ring_slot *s = &r->table[slot];
+                               struct sl_ring_slot *s, unsigned slot,
+                               unsigned bytes) {
   void *data =
       s->op == SL_RING_FSYNC ? NULL : r->arena.data + slot * r->record_bytes;
   if (r->has_vectors && data) {
@@ -167,7 +167,7 @@ __attribute__((hot)) int sl_ring_queue(struct sl_ring *r, unsigned slot,
   s->op = op;
   s->offset = offset;
   s->is_busy = true;
-  write_entry(r, sqe, slot, (unsigned)bytes);
+  write_entry(r, sqe, s, slot, (unsigned)bytes);
   r->line[r->queued++] = slot;
   r->in_flight++;
   return 0;
@@ -191,28 +191,48 @@ int sl_ring_submit(struct sl_ring *r) {
   return 0;
 }
 
+/* Operations that were handed over and found done together have one latency. */
+struct alike {
+  int64_t started_ns;
+  enum sl_ring_op op;
+  unsigned count;
+};
+
+static inline void count_alike(struct sl_ring *r, const struct alike *a,
+                               int64_t now_ns) {
+  if (a->count)
+    sl_histogram_add_times(&r->latency[a->op], now_ns - a->started_ns,
+                           a->count);
+}
+
 __attribute__((hot)) int sl_ring_turn(struct sl_ring *r,
                                       struct sl_ring_done *done, unsigned max) {
   if (io_uring_sq_ready(&r->uring)) {
     int code = sl_ring_submit(r);
     if (code < 0) return code;
   }
+  if (!io_uring_cq_ready(&r->uring)) return 0;
+  int64_t now_ns = sl_monotonic_ns();
+  struct alike alike = {0, SL_RING_READ, 0};
   struct io_uring_cqe *cqe;
   unsigned head, count = 0, seen = 0;
-  int64_t now_ns = 0;
   io_uring_for_each_cqe(&r->uring, head, cqe) {
     if (count == max) break;
     seen++;
     if (cqe->user_data == SL_RING_CANCEL) continue;
-    if (count == 0) now_ns = sl_monotonic_ns();
     unsigned slot = (unsigned)cqe->user_data;
     struct sl_ring_slot *s = &r->table[slot];
     s->result = cqe->res;
     s->is_busy = false;
-    if (cqe->res >= 0)
-      sl_histogram_add(&r->latency[s->op], now_ns - s->started_ns);
     done[count++] = (struct sl_ring_done){s->owner, slot, cqe->res};
+    if (cqe->res < 0) continue;
+    if (s->started_ns != alike.started_ns || s->op != alike.op) {
+      count_alike(r, &alike, now_ns);
+      alike = (struct alike){s->started_ns, s->op, 0};
+    }
+    alike.count++;
   }
+  count_alike(r, &alike, now_ns);
   io_uring_cq_advance(&r->uring, seen);
   r->in_flight -= count;
   return (int)count;

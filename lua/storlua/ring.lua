@@ -152,17 +152,6 @@ function Ring:__close(unwinding)
   if not scheduler.current().cancels[1] then scheduler.record(err) end
 end
 
--- Runs the tasks whose operations are done.
-local function source_of(self)
-  local turn = self.core:turner(scheduler.ended)
-  return function()
-    local count, held_up = turn()
-    local on_idle = self.on_idle
-    if on_idle and self.core:in_flight() == 0 then on_idle() end
-    return held_up and count + 1 or count
-  end
-end
-
 local function raise(...) error(errors.from_core(...), 0) end
 
 local function refuse(format, ...) error("ring.open: " .. format:format(...), 3) end
@@ -199,7 +188,9 @@ function ring.open(options)
   for op, name in pairs { [READ] = "read", [WRITE] = "write", [FSYNC] = "fsync" } do
     self[name] = opened:operation(op, scheduler.checkpoint, scheduler.arm, raise)
   end
-  self.source = source_of(self)
+  self.source = opened:turner(scheduler.ended, function()
+    if self.on_idle then self.on_idle() end
+  end)
   scheduler.add_source(self.source, function(co) return opened:interrupt(co) end)
   return self
 end

@@ -269,8 +269,11 @@ local function drive(is_over)
   repeat
     run_ready()
     if is_over() then return true end
-    local found = poll_sources()
-    run = run + found
+    local found
+    repeat
+      found = poll_sources()
+      run = run + found
+    until found == 0 or run >= TURN_EVERY or ready.first <= ready.last
     if found == 0 or run >= TURN_EVERY then
       run = 0
       idle = found == 0 and ready.first > ready.last

@@ -38,22 +38,24 @@ local function fio(c, extra)
   end
 end
 
--- One task a slot; each decides its own next offset.
+-- One task a slot; each decides its own next offset: a linear congruence over
+-- the records, as many as are a power of two.
 local function tasks(c)
   return function(round)
     local r <close> = ring.open { path = c.path, record_bytes = 4096, slots = c.depth }
-    local total = r.size_bytes // 4096
+    local mask = 1
+    while mask < r.size_bytes // 2 do mask = mask << 1 | 1 end
     local start_ns = loop.monotonic_ns()
     local stop_ns, operations = start_ns + c.seconds * 1e9 // 1 | 0, 0
     local scope <close> = task.scope()
     for slot = 1, c.depth do
       scope:spawn("reader " .. slot, function()
-        local reader, records = r, total -- locals are faster
-        local x, count = round * 7919 + slot, 0
+        local reader, last = r, mask -- locals are faster
+        local offset, count = (round * 7919 + slot * 104729) << 12 & last, 0
         repeat
           for _ = 1, 64 do -- a clock read for each would be a part of the I/O
-            x = x * 6364136223846793005 + 1442695040888963407
-            reader:read(slot, ((x >> 33) * records >> 31) << 12)
+            offset = offset * 6364136223846793005 + (1442695040888963407 << 12) & last
+            reader:read(slot, offset)
           end
           count = count + 64
         until loop.monotonic_ns() >= stop_ns

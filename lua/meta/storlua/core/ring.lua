@@ -63,7 +63,7 @@ function methods:put_u64() end
 --- ring:shut(): no operation begins any more
 function methods:shut() end
 
---- ring:turner(ended) -> turn
+--- ring:turner(ended, idle) -> turn; idle() is called when nothing is under way
 function methods:turner() end
 
 --- ring:verify(the same) -> true | false, {offset, damage, generation?, bits?}
