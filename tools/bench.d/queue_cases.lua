@@ -50,12 +50,12 @@ local function tasks(c)
     local scope <close> = task.scope()
     for slot = 1, c.depth do
       scope:spawn("reader " .. slot, function()
-        local reader, last = r, mask -- locals are faster
+        local reader, own, last = r, slot, mask -- locals are faster
         local offset, count = (round * 7919 + slot * 104729) << 12 & last, 0
         repeat
           for _ = 1, 64 do -- a clock read for each would be a part of the I/O
             offset = offset * 6364136223846793005 + (1442695040888963407 << 12) & last
-            reader:read(slot, offset)
+            reader:read(own, offset)
           end
           count = count + 64
         until loop.monotonic_ns() >= stop_ns
