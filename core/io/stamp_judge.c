@@ -186,7 +186,7 @@ static enum sl_damage judge_damaged(const struct candidates *all,
   const struct candidate *c = nearest(all, false);
   const struct candidate *torn = torn_pair(all);
   /* three bits are rather flips than a tear of which so little shows */
-  if (c->bits <= (torn ? 3 : SL_FLIPS_MAX)) {
+  if (c && c->bits <= (torn ? 3 : SL_FLIPS_MAX)) {
     *from = c;
     return SL_DAMAGE_FLIPS;
   }
