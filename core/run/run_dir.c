@@ -56,6 +56,9 @@ static int make_numbered(struct sl_run_dir *dir, char *prefix,
       return sl_error_set(e, -ENOMEM, "malloc", prefix, -1);
     }
     code = mkdir(dir->path, 0777) == 0 ? 0 : -errno;
+    /* a run beside us that came to nothing may have taken the folder away */
+    if (code == -ENOENT && make_above(dir, prefix, e) == 0)
+      code = mkdir(dir->path, 0777) == 0 ? 0 : -errno;
   }
   if (code) return sl_error_set(e, code, "mkdir", dir->path, -1);
   return note_made(dir, dir->path, e);

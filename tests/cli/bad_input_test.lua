@@ -7,6 +7,7 @@ local disk = require("disk")
 local fs = require("storlua.fs")
 local lu = require("luaunit")
 local procedure_run = require("procedure_run")
+local task = require("storlua.task")
 
 local suite = {}
 
@@ -72,6 +73,25 @@ function suite.test_only_what_was_made_is_removed()
   fs.write_atomic(place.path .. "/there/precious", "x")
   refused(place, { "--output", "there", table.unpack(bad) }, "not empty")
   refused(place, { "--report", "junit=r.xml", table.unpack(bad) }, "smaller than one record")
+end
+
+-- Beside each other in one folder: one that comes to nothing takes away what
+-- it made, and the others find their place all the same.
+function suite.test_runs_that_come_and_go_beside_others()
+  local place <close> = procedure_run.place 't:check("a", true)'
+  local scope <close> = task.scope()
+  local codes = {}
+  for i = 1, 8 do
+    scope:spawn("run", function()
+      local argv = i % 2 == 0 and { place.script }
+        or { "soak.lua", "--size", "64k", "--record", "1M" }
+      argv.cwd = place.path
+      codes[i] = cli_run.run(argv).code
+    end)
+  end
+  scope:join()
+  lu.assertEquals(codes, { 2, 0, 2, 0, 2, 0, 2, 0 })
+  lu.assertEquals(#fs.list(place.path .. "/results"), 4)
 end
 
 -- What was found out before is kept: it is a run that failed to go on.
