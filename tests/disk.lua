@@ -159,7 +159,7 @@ function disk.fault(want)
     -- The helper ends when it is unmounted, or is killed: what hangs gets an
     -- error then.
     undo(function()
-      object:tell("clear")
+      pcall(object.tell, object, "clear") -- an aborted one hears nothing
       run("umount", "-l", object.path)
     end)
     function object.tell(self, command)
