@@ -96,8 +96,12 @@ static int l_open(lua_State *L) {
   return l_job_start(L, &kind, o);
 }
 
+struct l_ring *l_to_ring(lua_State *L) {
+  return luaL_checkudata(L, 1, RING);
+}
+
 struct sl_ring *l_check_ring(lua_State *L) {
-  struct l_ring *r = luaL_checkudata(L, 1, RING);
+  struct l_ring *r = l_to_ring(L);
   if (!r->ring) luaL_error(L, "the ring is closed");
   return r->ring;
 }
@@ -143,7 +147,7 @@ static int l_close(lua_State *L) {
 }
 
 static int l_gc(lua_State *L) {
-  struct l_ring *r = luaL_checkudata(L, 1, RING);
+  struct l_ring *r = l_to_ring(L);
   if (!r->ring) return 0;
   struct sl_ring *ring = l_take_ring(r);
   if (sl_ring_in_flight(ring) > 0)

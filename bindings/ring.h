@@ -22,7 +22,9 @@ struct l_ring {
   struct sl_ring_done done[]; /* of a turn; owners are tasks' coroutines */
 };
 
-/* The open ring at stack index 1; raises when it is closed. */
+/* The ring at stack index 1, open or closed. */
+struct l_ring *l_to_ring(lua_State *L);
+/* The open ring there; raises when it is closed. */
 struct sl_ring *l_check_ring(lua_State *L);
 
 /* Leaves the ring, NULL then, to the caller. */

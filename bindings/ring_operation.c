@@ -194,7 +194,7 @@ static int l_turner(lua_State *L) {
 /* ring:interrupt(coroutine) -> whether it was waiting: its operations are
  * nobody's any more.  Whoever calls it wakes the task. */
 static int l_interrupt(lua_State *L) {
-  const struct l_ring *r = lua_touserdata(L, 1);
+  const struct l_ring *r = l_to_ring(L);
   luaL_checktype(L, 2, LUA_TTHREAD);
   lua_pushboolean(L,
                   r->ring && sl_ring_cancel(r->ring, lua_tothread(L, 2)) > 0);
@@ -203,8 +203,7 @@ static int l_interrupt(lua_State *L) {
 
 /* ring:shut(): no operation begins any more */
 static int l_shut(lua_State *L) {
-  l_check_ring(L);
-  ((struct l_ring *)lua_touserdata(L, 1))->is_shut = true;
+  l_to_ring(L)->is_shut = true;
   return 0;
 }
 
@@ -218,7 +217,7 @@ static int l_cancel(lua_State *L) {
  * seconds} of the oldest operation; the ring is closed then */
 static int l_abandon(lua_State *L) {
   l_check_ring(L);
-  struct l_ring *r = lua_touserdata(L, 1);
+  struct l_ring *r = l_to_ring(L);
   struct sl_ring_stuck stuck = sl_ring_stuck(r->ring);
   unsigned max = 2 * sl_ring_slots(r->ring);
   unsigned count = sl_ring_abandon(l_take_ring(r), r->done, max);
