@@ -2,7 +2,7 @@
 --- Whether a read came from the medium: what was read against what the device
 --- counted meanwhile. Others can only add to its counts, so fewer bytes than
 --- were read prove a cache; as many are taken for the medium, except through a
---- loop device whose file is cached once more.
+--- loop device: its file may be cached once more, and have holes.
 
 local counters = require("storlua.counters")
 
@@ -16,7 +16,8 @@ local MEMORY = { tmpfs = true, ramfs = true, zram = true, ram = true }
 ---@field package disk? storlua.Disk at the bottom of loop devices
 ---@field package in_memory? boolean
 ---@field package reason? string why nothing can be said
----@field package through? string a loop device that caches its file
+---@field package loop? string a loop device above it
+---@field package caching? string one that caches its file
 local Medium = {}
 Medium.__index = Medium
 
@@ -25,7 +26,8 @@ local function find_bottom(self, found)
   local disk = found.single
   while disk and disk.loop do
     local below = disk.loop.below
-    if disk.loop.direct ~= true then self.through = self.through or disk.name end
+    self.loop = self.loop or disk.name
+    if disk.loop.direct ~= true then self.caching = self.caching or disk.name end
     if not below then
       self.reason = disk.loop.below_reason
       return
@@ -68,10 +70,11 @@ local function verdict(self, r)
   if counted.reason then return nil, counted.reason end
   local text = ("%d bytes were read, and %s counted %d"):format(bytes, self.disk.name,
     counted.read_bytes)
-  if self.through then
-    return nil, ("%s reads its file through the page cache: %s"):format(self.through, text)
+  if self.caching then
+    return nil, ("%s reads its file through the page cache: %s"):format(self.caching, text)
   end
   if counted.read_bytes >= bytes * LEAST_SHARE then return true end
+  if self.loop then return nil, ("the file of %s may have holes: %s"):format(self.loop, text) end
   if not self.counting:counts_at_all() then
     return nil, ("the kernel does not count what is read of %s"):format(self.disk.name)
   end
@@ -83,9 +86,21 @@ end
 function Medium:judge(r)
   if not r.read or not r.cache then return end
   r.cache.from_medium, r.cache.medium_reason = verdict(self, r)
-  if r.cache.cold and r.cache.from_medium == false and not r.target.ram_backed then
+  if r.cache.cold and r.cache.from_medium == false and not self.in_memory
+    and not r.target.ram_backed then
     r.notes[#r.notes + 1] = "not_from_medium"
   end
+end
+
+--- True when a read passed the page cache by and a medium that there is did not
+--- give all of it: a failure of a test of that medium.
+---@param r table
+---@return boolean
+function medium.was_passed_by(r)
+  for _, note in ipairs(r.notes) do
+    if note == "not_from_medium" then return true end
+  end
+  return false
 end
 
 return medium
