@@ -7,6 +7,7 @@ local format = require("storlua.report.format")
 local compare_table = {}
 
 local CONDITIONS_SHOWN = 40
+local CONDITION_WIDTH = 40 -- longer ones stand below each other
 
 local function letter(i) return i <= 26 and string.char(64 + i) or ("#%d"):format(i) end
 
@@ -40,20 +41,26 @@ local function conditions(add, result)
     return
   end
   add("Conditions that differ; look here first")
-  local rows = {}
+  local rows, long = {}, {}
   for i, one in ipairs(result.conditions) do
     if i > CONDITIONS_SHOWN then
       rows[#rows + 1] = { ("… and %d more"):format(#result.conditions - CONDITIONS_SHOWN) }
       break
     end
-    local row = { format.line(one.name) }
+    local row, widest = { format.line(one.name) }, 0
     for k = 1, #result.runs do
       row[k + 1] = ("%s: %s"):format(letter(k), one.values[k] and format.line(one.values[k])
         or "not known")
+      widest = math.max(widest, #row[k + 1])
     end
-    rows[i] = row
+    local list = widest > CONDITION_WIDTH and long or rows
+    list[#list + 1] = row
   end
   put_table(add, rows, #result.runs + 1)
+  -- Side by side, sentences would make all columns as wide.
+  for _, row in ipairs(long) do
+    for i, text in ipairs(row) do add((i == 1 and "  " or "      ") .. text) end
+  end
 end
 
 -- Labels are shown where one id stands for several cases.
