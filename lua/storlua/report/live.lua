@@ -66,8 +66,10 @@ local function rates_of(result)
     local direction = result[name]
     if direction and direction.mib_s then
       local p99 = direction.latency and direction.latency.p99_ns
-      parts[#parts + 1] = ("%s %s MB/s%s"):format(name,
-        format.number(direction.mib_s * 1.048576), p99 and ", p99 " .. format.ns(p99) or "")
+      local flushed = name == "write" and result.flush and result.flush.mib_s_with_flush
+      parts[#parts + 1] = ("%s %s MB/s%s%s"):format(name,
+        format.number(direction.mib_s * 1.048576), p99 and ", p99 " .. format.ns(p99) or "",
+        flushed and (", %s MB/s with the flush"):format(format.number(flushed * 1.048576)) or "")
     end
   end
   if result.verify then
