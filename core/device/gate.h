@@ -59,6 +59,10 @@ void sl_gate_close(struct sl_grant *grant);
 /* Whether a grant for this number is held. */
 bool sl_gate_is_granted(struct sl_device_number device);
 
+/* A duplicate of the grant's exclusive descriptor, for the caller to close; 0
+ * without a grant. */
+int sl_gate_duplicate(struct sl_device_number device);
+
 /* 0 when `fd`, just opened for writing at `path`, is no block device, or one
  * with a grant that is still the unit it was given for; SL_REFUSED with the
  * reason in the hint. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The register of grants, and the check at every reopen. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,18 @@ static bool find(struct sl_device_number number, struct sl_grant *copy) {
 
 bool sl_gate_is_granted(struct sl_device_number device) {
   return find(device, NULL);
+}
+
+int sl_gate_duplicate(struct sl_device_number device) {
+  int fd = 0;
+  pthread_mutex_lock(&mutex);
+  for (const struct sl_grant *g = grants; g && !fd; g = g->next) {
+    if (sl_same_device(g->number, device)) {
+      fd = fcntl(g->fd, F_DUPFD_CLOEXEC, 3);
+    }
+  }
+  pthread_mutex_unlock(&mutex);
+  return fd > 0 ? fd : 0;
 }
 
 static bool is_same_unit(const struct sl_grant *grant, int fd) {

@@ -186,6 +186,8 @@ int sl_target_close(struct sl_target *target, struct sl_error *e) {
   if (target->fd < 0) return 0;
   int fd = target->fd;
   target->fd = -1;
+  if (target->exclusive_fd) close(target->exclusive_fd);
+  target->exclusive_fd = 0;
   /* After EINTR the descriptor is gone on Linux; closing again could hit
    * another thread's file. */
   if (close(fd) == 0 || errno == EINTR) return 0;

@@ -28,6 +28,10 @@ struct sl_target_spec {
 
 struct sl_target {
   int fd; /* -1 when closed */
+  /* For discards, 0 none: under somebody's exclusive access the kernel drops
+   * cached pages only for whom has it, and says EBUSY to others when one is
+   * dirty. */
+  int exclusive_fd;
   bool is_block;
   bool is_direct;            /* O_DIRECT is in effect, not merely accepted */
   bool is_ram;               /* tmpfs, ramfs: no medium behind it */
@@ -72,8 +76,8 @@ struct sl_trim_facts {
 
 /* Finds out; -EOPNOTSUPP with a hint when the target cannot be trimmed.
  * Changes no data. */
-int sl_target_trim_probe(const struct sl_target *target,
-                         struct sl_trim_facts *facts, struct sl_error *e);
+int sl_target_trim_probe(struct sl_target *target, struct sl_trim_facts *facts,
+                         struct sl_error *e);
 
 /* BLKDISCARD, or a hole punched into a file whose size stays.  0 or -errno. */
 int sl_target_trim(const struct sl_target *target, uint64_t offset,

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "core/device/gate.h"
 #include "core/device/sysfs.h"
 #include "core/io/target_private.h"
 
@@ -77,11 +78,14 @@ static int probe_file(const struct sl_target *target,
   return code ? sl_error_set(e, code, "fallocate", target->path, -1) : 0;
 }
 
-int sl_target_trim_probe(const struct sl_target *target,
-                         struct sl_trim_facts *facts, struct sl_error *e) {
+int sl_target_trim_probe(struct sl_target *target, struct sl_trim_facts *facts,
+                         struct sl_error *e) {
   *facts = (struct sl_trim_facts){0};
-  return target->is_block ? probe_device(target, facts, e)
-                          : probe_file(target, facts, e);
+  if (!target->is_block) return probe_file(target, facts, e);
+  struct sl_device_number number = {major(target->device),
+                                    minor(target->device)};
+  if (!target->exclusive_fd) target->exclusive_fd = sl_gate_duplicate(number);
+  return probe_device(target, facts, e);
 }
 
 int sl_target_trim(const struct sl_target *target, uint64_t offset,
@@ -89,7 +93,8 @@ int sl_target_trim(const struct sl_target *target, uint64_t offset,
   int code;
   if (target->is_block) {
     uint64_t range[2] = {offset, bytes};
-    code = ioctl(target->fd, BLKDISCARD_NUMBER, range);
+    int fd = target->exclusive_fd ? target->exclusive_fd : target->fd;
+    code = ioctl(fd, BLKDISCARD_NUMBER, range);
   } else {
     code = fallocate(target->fd, PUNCH_HOLE | KEEP_SIZE, (off_t)offset,
                      (off_t)bytes);

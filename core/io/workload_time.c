@@ -152,7 +152,8 @@ bool sl_run_think(struct sl_run *run) {
 
 bool sl_run_pace(struct sl_run *run, size_t length) {
   int64_t now_ns = sl_run_now(run);
-  if (now_ns - run->due_ns > PACE_SLACK_NS) run->due_ns = now_ns;
+  int64_t slack_ns = PACE_SLACK_NS + run->spec->think_ns; /* is caught up */
+  if (now_ns - run->due_ns > slack_ns) run->due_ns = now_ns;
   wait_until(run, now_ns, 0, run->due_ns);
   /* The schedule is a sum of whole records; its rounding is carried on. */
   uint64_t units = run->spec->rate_operations_s ? 1 : length;

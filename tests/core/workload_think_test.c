@@ -48,6 +48,13 @@ static void after_some_time(void) {
   run_virtual(&spec); /* 150 busy, 100 not, four times */
   CHECK_EQ(rig_result->read.operations, 600);
   CHECK_EQ(rig_result->total_ns, 1000 * MS);
+  /* A rate catches up after each pause: 500 a second, of which 20 at most are
+   * left over from the last one. */
+  spec.rate_operations_s = 500;
+  run_virtual(&spec);
+  CHECK(rig_result->read.operations >= 430);
+  CHECK(rig_result->read.operations <= 501);
+  spec.rate_operations_s = 0;
   spec.think_every = 50; /* is first */
   run_virtual(&spec);
   CHECK_EQ(rig_result->read.operations, 350);

@@ -166,6 +166,14 @@ static void a_loop_device_is_trimmed(void) {
     spec.range_offset = 6 * MIB;
     RIG_RUN(&spec, SL_END_COMPLETE);
     CHECK_EQ(rig_result->bad_sectors, 0);
+    /* Pages that are dirty or on their way are no obstacle. */
+    spec = rig_spec(SL_TRIM_WRITE);
+    spec.target.path = device;
+    spec.target.create = false;
+    spec.order = SL_ORDER_RANDOM;
+    spec.limit_records = 4 * 8 * MIB / 4096;
+    RIG_RUN(&spec, SL_END_COMPLETE);
+    CHECK_EQ(rig_result->trim.operations, 2 * 8 * MIB / 4096);
     sl_gate_close(grant);
   }
   rig_loop_end(device);
