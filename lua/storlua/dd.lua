@@ -62,7 +62,9 @@ function dd.check(opt)
 end
 
 local function write_spec(opt, it)
-  local record = opt.block_bytes
+  local room = it.is_device and it.size_bytes - opt.seek_bytes or math.huge
+  if room <= 0 then usage("seek= is beyond the end of %s", opt.path) end
+  local record = math.min(opt.block_bytes, room, opt.count_bytes or math.huge)
   local spec = {
     path = opt.path, operation = "write", record_bytes = record, range_offset = opt.seek_bytes,
     direct = opt.oflag.direct, limit_bytes = opt.count_bytes,
@@ -72,8 +74,6 @@ local function write_spec(opt, it)
       and (opt.count_bytes or 0) % 512 == 0,
   }
   if it.is_device then
-    local room = it.size_bytes - opt.seek_bytes
-    if room <= 0 then usage("seek= is beyond the end of %s", opt.path) end
     spec.range_bytes = math.min(room, opt.count_bytes or room)
     spec.limit_bytes = spec.range_bytes
   else
@@ -92,7 +92,7 @@ local function read_spec(opt, it)
   end
   local bytes = math.min(room, opt.count_bytes or room)
   return {
-    path = opt.path, operation = "read", record_bytes = opt.block_bytes,
+    path = opt.path, operation = "read", record_bytes = math.min(opt.block_bytes, bytes),
     range_offset = opt.skip_bytes, range_bytes = bytes, limit_bytes = bytes,
     direct = opt.iflag.direct, cold = opt.cold and "require" or nil,
   }

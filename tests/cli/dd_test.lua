@@ -47,6 +47,8 @@ function suite.test_the_article()
   local direct = dd(place, "if=test of=/dev/null bs=1M iflag=direct")
   assert_passed(direct, "8+0 records in")
   lu.assertNotStrContains(direct.stderr, "were in the page cache")
+  -- A target that is smaller than a block.
+  assert_passed(dd(place, "if=test of=/dev/null bs=64M"), "0+1 records in", "8388608 bytes")
   -- Beyond the end there is less to read; a part of a block is counted apart.
   assert_passed(dd(place, "if=test of=/dev/null bs=3M count=99 skip=1"), "1+1 records in",
     "5242880 bytes")

@@ -153,6 +153,9 @@ function test.test_json_streams_and_quiet_says_one_line()
   lu.assertEquals(result.stdout, file:read("a"))
   result = procedure_run.run(place, { "--quiet", output = place.path .. "/2" })
   lu.assertEquals(result.stdout, "case: PASSED\n")
+  local bad <close> = procedure_run.place([[t:check("a", false, "it is broken")]])
+  result = procedure_run.run(bad, { "--quiet" })
+  lu.assertEquals(result.stdout, "case: FAILED\n  because  a: it is broken\n")
 end
 
 function test.test_a_report_that_cannot_be_written_is_a_failure_that_loses_nothing()

@@ -230,7 +230,17 @@ function Live:display(now)
   end
 end
 
---- The verdict block; with --quiet only its first line.
+-- The first line, and why it did not pass.
+local function in_brief(lines)
+  local brief = { lines[1] }
+  for i = 2, #lines do
+    if not lines[i]:find("^  because  ") then break end
+    brief[i] = lines[i]
+  end
+  return table.concat(brief, "\n")
+end
+
+--- The verdict block; with --quiet only its beginning.
 function Live:finish(state)
   clear(self)
   local function paint(title, verdict_status)
@@ -240,7 +250,7 @@ function Live:finish(state)
   local lines = report_text.lines(self.model, {
     run_dir = self.run_dir, paint = paint, state = state,
   })
-  self.write(self.quiet and lines[1] .. "\n" or "\n" .. table.concat(lines, "\n") .. "\n")
+  self.write(self.quiet and in_brief(lines) .. "\n" or "\n" .. table.concat(lines, "\n") .. "\n")
 end
 
 return live
