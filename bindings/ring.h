@@ -30,7 +30,7 @@ struct sl_ring *l_check_ring(lua_State *L);
 /* Leaves the ring, NULL then, to the caller. */
 struct sl_ring *l_take_ring(struct l_ring *r);
 
-/* operation, turner, interrupt, shut, cancel, abandon */
+/* operation, turner, interrupt, shut, cancel, stuck, abandon */
 extern const luaL_Reg l_ring_operation_methods[];
 /* fill, verify, get_u64, put_u64, get, put */
 extern const luaL_Reg l_ring_data_methods[];

@@ -213,12 +213,26 @@ static int l_cancel(lua_State *L) {
   return 0;
 }
 
-/* ring:abandon() -> coroutines of the tasks that waited, {what, offset,
- * seconds} of the oldest operation; the ring is closed then */
+static int push_stuck(lua_State *L, const struct sl_ring *ring) {
+  struct sl_ring_stuck stuck = sl_ring_stuck(ring);
+  if (!stuck.what) return 0;
+  lua_createtable(L, 0, 5);
+  l_set_text(L, "what", stuck.what);
+  if (stuck.offset >= 0) l_set_count(L, "offset", stuck.offset);
+  lua_pushnumber(L, (double)(sl_monotonic_ns() - stuck.since_ns) / 1e9);
+  lua_setfield(L, -2, "seconds");
+  return 1;
+}
+
+/* ring:stuck() -> nil, or {what, offset, seconds} of the oldest operation */
+static int l_stuck(lua_State *L) { return push_stuck(L, l_check_ring(L)); }
+
+/* ring:abandon() -> {what, offset, seconds} of the oldest operation, coroutines
+ * of the tasks that waited; the ring is closed then, and something must have
+ * been under way */
 static int l_abandon(lua_State *L) {
-  l_check_ring(L);
+  if (!push_stuck(L, l_check_ring(L))) return luaL_error(L, "the ring is idle");
   struct l_ring *r = l_to_ring(L);
-  struct sl_ring_stuck stuck = sl_ring_stuck(r->ring);
   unsigned max = 2 * sl_ring_slots(r->ring);
   unsigned count = sl_ring_abandon(l_take_ring(r), r->done, max);
   lua_createtable(L, (int)count, 0);
@@ -228,18 +242,11 @@ static int l_abandon(lua_State *L) {
     if (co != L) lua_xmove(co, L, 1);
     lua_rawseti(L, -2, i + 1);
   }
-  lua_createtable(L, 0, 3);
-  l_set_text(L, "what", stuck.what);
-  if (stuck.offset >= 0) l_set_count(L, "offset", stuck.offset);
-  lua_pushnumber(L, (double)(sl_monotonic_ns() - stuck.since_ns) / 1e9);
-  lua_setfield(L, -2, "seconds");
   return 2;
 }
 
-const luaL_Reg l_ring_operation_methods[] = {{"operation", l_operation},
-                                             {"turner", l_turner},
-                                             {"interrupt", l_interrupt},
-                                             {"shut", l_shut},
-                                             {"cancel", l_cancel},
-                                             {"abandon", l_abandon},
-                                             {NULL, NULL}};
+const luaL_Reg l_ring_operation_methods[] = {
+    {"operation", l_operation}, {"turner", l_turner},
+    {"interrupt", l_interrupt}, {"shut", l_shut},
+    {"cancel", l_cancel},       {"stuck", l_stuck},
+    {"abandon", l_abandon},     {NULL, NULL}};

@@ -167,6 +167,7 @@ __attribute__((hot)) int sl_ring_queue(struct sl_ring *r, unsigned slot,
   s->op = op;
   s->offset = offset;
   s->is_busy = true;
+  s->started_ns = INT64_MAX; /* until it is handed over */
   write_entry(r, sqe, s, slot, (unsigned)bytes);
   r->line[r->queued++] = slot;
   r->in_flight++;

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "core/base/clock.h"
 #include "core/io/ring_private.h"
 #include "core/run/job.h"
 
@@ -33,11 +34,13 @@ struct sl_ring_stuck sl_ring_stuck(const struct sl_ring *r) {
   struct sl_ring_stuck oldest = {NULL, -1, INT64_MAX};
   for (unsigned slot = 0; slot < 2 * r->slots; slot++) {
     const struct sl_ring_slot *s = &r->table[slot];
-    if (!s->is_busy || s->started_ns >= oldest.since_ns) continue;
+    if (!s->is_busy || (oldest.what && s->started_ns >= oldest.since_ns))
+      continue;
     oldest.what = sl_ring_op_name(s->op);
     oldest.offset = s->op == SL_RING_FSYNC ? -1 : (int64_t)s->offset;
     oldest.since_ns = s->started_ns;
   }
+  if (oldest.since_ns == INT64_MAX) oldest.since_ns = sl_monotonic_ns();
   return oldest;
 }
 

@@ -12,6 +12,7 @@ local job = {
   stuck_seconds = 30, -- in one system call, until it is reported; a run fails then
   answer_seconds = 10, -- the same for a path that a run needs to begin or to end
   given_up = 0, -- jobs that were left behind
+  others = {}, -- what else may hang, as a job does: name by object with stuck()
 }
 
 local NS = 1000000000

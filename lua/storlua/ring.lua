@@ -109,10 +109,11 @@ end
 
 -- Leaves the ring to the kernel with what is under way.
 local function abandon(self)
-  local waiting, stuck = self.core:abandon()
+  local stuck, waiting = self.core:abandon()
   for _, co in ipairs(waiting) do scheduler.wake(co) end
   job.given_up = job.given_up + 1
-  stuck.job, stuck.abandoned = "ring " .. self.path, true
+  stuck.job, stuck.abandoned = job.others[self.core], true
+  job.others[self.core] = nil
   job.on_stuck(stuck)
 end
 
@@ -139,6 +140,7 @@ function Ring:close()
   if self.core:in_flight() > 0 then
     abandon(self)
   else
+    job.others[self.core] = nil
     scheduler.cleanup(function() errors.check(job.wait(self.core:close())) end)
   end
   if not ok then error(err, 0) end
@@ -191,6 +193,7 @@ function ring.open(options)
   self.source = opened:turner(scheduler.ended, function()
     if self.on_idle then self.on_idle() end
   end)
+  job.others[opened] = "ring " .. options.path
   scheduler.add_source(self.source, function(co) return opened:interrupt(co) end)
   return self
 end

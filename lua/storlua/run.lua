@@ -35,7 +35,7 @@ local function watch_rules(self)
 end
 
 -- A workload that sits in one system call is told while it does, before it
--- fails the run (job.stuck_seconds).
+-- fails the run (job.stuck_seconds); so is what hangs as a job does.
 local function watch_active(self)
   local told = setmetatable({}, { __mode = "k" })
   local limit = math.min(run.stuck_seconds, job.stuck_seconds / 3)
@@ -52,6 +52,15 @@ local function watch_active(self)
           case_id = case_id, job = "workload", what = stuck.what, offset = stuck.offset,
           seconds = stuck.seconds, kernel_stack = stuck.kernel_stack, abandoned = false,
         })
+      end
+    end
+    for handle, name in pairs(job.others) do
+      local stuck = handle:stuck()
+      if not stuck or stuck.seconds < job.stuck_seconds then
+        told[handle] = nil
+      elseif not told[handle] then
+        told[handle], stuck.job, stuck.abandoned = true, name, false
+        job.on_stuck(stuck)
       end
     end
   end

@@ -16,8 +16,8 @@ function ring.open(path, slots, record_bytes, write, direct, size_bytes) end
 ---@class storlua.ring
 local methods = {}
 
---- ring:abandon() -> coroutines of the tasks that waited, {what, offset, seconds} of the oldest
---- operation; the ring is closed then
+--- ring:abandon() -> {what, offset, seconds} of the oldest operation, coroutines of the tasks
+--- that waited; the ring is closed then, and something must have been under way
 function methods:abandon() end
 
 --- ring:cancel(): asks the kernel to end all that is under way
@@ -62,6 +62,9 @@ function methods:put_u64() end
 
 --- ring:shut(): no operation begins any more
 function methods:shut() end
+
+--- ring:stuck() -> nil, or {what, offset, seconds} of the oldest operation
+function methods:stuck() end
 
 --- ring:turner(ended, idle) -> turn; idle() is called when nothing is under way
 function methods:turner() end
