@@ -24,7 +24,7 @@ static int push_result(lua_State *L, void *data) {
   const struct work *w = data;
   const struct sl_latency_result *r = &w->result;
   if (w->code != 0) return l_push_error(L, &w->error);
-  lua_createtable(L, 0, 8);
+  lua_createtable(L, 0, 9);
   l_set_text(L, "end",
              r->complete    ? "complete"
              : r->timed_out ? "time_limit"
@@ -37,6 +37,7 @@ static int push_result(lua_State *L, void *data) {
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   lua_setfield(L, -2, "samples");
+  l_set_count(L, "retaken", r->retaken);
   l_set_count(L, "faults", r->faults);
   l_set_count(L, "huge_bytes", r->huge_bytes);
   l_set_count(L, "arena_bytes", r->arena_bytes);

@@ -157,8 +157,9 @@ local function show_curve(points)
 end
 
 local function show_latency(result, bytes, pages, locality)
-  print(("  %9s  %-6s %-5s %8s ns  best %8s"):format(quantity.size_text(bytes), pages,
-    locality == 0 and "all" or "block", figure(result.ns, 2), figure(result.best_ns, 2)))
+  print(("  %9s  %-6s %-5s %8s ns  best %8s  iqr %5s%%"):format(quantity.size_text(bytes), pages,
+    locality == 0 and "all" or "block", figure(result.ns, 2), figure(result.best_ns, 2),
+    figure(result.iqr_percent, 1)))
   show_change(result)
 end
 

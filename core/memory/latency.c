@@ -156,6 +156,12 @@ static int measure(struct walk *w, struct sl_crew *crew, struct sl_job *job,
                                        (factor < 100 ? factor : 100)));
       continue;
     }
+    /* As in bandwidth: one that lost its CPU is taken again. */
+    if (sl_crew_member(crew, 0)->off_cpu_ns > ns / 100 &&
+        r->retaken < w->spec->samples) {
+      r->retaken++;
+      continue;
+    }
     r->samples[r->sample_count].ns = ns;
     r->samples[r->sample_count++].loads = w->loads;
     r->faults += sl_crew_member(crew, 0)->faults;

@@ -33,6 +33,7 @@ struct sl_latency_result {
   struct {
     int64_t loads, ns;
   } samples[SL_LATENCY_SAMPLES_MAX];
+  unsigned retaken; /* samples that others on the CPU cut short */
   int64_t faults, huge_bytes, arena_bytes;
   bool verified; /* the cycle came back to its start after all lines */
 };

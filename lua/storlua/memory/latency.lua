@@ -37,6 +37,7 @@ function latency.run(given)
   for i, sample in ipairs(r.samples) do values[i] = sample.ns / sample.loads end
   r.ns, r.best_ns = statistics.median(values), (statistics.range(values))
   r.spread_percent = statistics.spread_percent(values)
+  r.iqr_percent = statistics.iqr_percent(values)
   return r, spec
 end
 
