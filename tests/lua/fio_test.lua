@@ -49,6 +49,10 @@ function suite.test_options_before_the_name_hold_for_all()
   lu.assertEquals({ opt.jobs[1].block_bytes, opt.jobs[2].block_bytes }, { 8192, 16384 })
   lu.assertEquals({ opt.jobs[1].group, opt.jobs[2].group }, { 0, 1 })
   lu.assertEquals(opt.jobs[2].path, "b.0.0")
+  opt = parse("--name=a --overwrite=1 --size=1m")
+  lu.assertEquals({ opt.overwrite, opt.jobs[1].file_overwrite }, { nil, true })
+  opt = parse("--name=a --overwrite --size=1m")
+  lu.assertEquals({ opt.overwrite, opt.jobs[1].file_overwrite }, { true, nil })
 end
 
 function suite.test_clones_and_names()

@@ -16,6 +16,7 @@ local PROGRAM = {
   ["parse-only"] = "switch", ["max-jobs"] = true, ["alloc-size"] = true, ["aux-path"] = true,
   warnings_fatal = "switch", ["warnings-fatal"] = "switch",
 }
+-- With a value, --overwrite=1 is fio's: it lays the file out first.
 local OURS = { overwrite = "switch", destroy = true, ["force-signature"] = "switch" }
 local FORMATS = { normal = "fio", json = "fio_json", ["json+"] = "fio_json" }
 
@@ -86,7 +87,7 @@ local function take_words(opt, argv)
     local name, text, used = split(argv, i)
     if not name then
       opt.files[#opt.files + 1] = argv[i]
-    elseif PROGRAM[name] or OURS[name] then
+    elseif (PROGRAM[name] or OURS[name]) and not (name == "overwrite" and text) then
       program_option(opt, name, text)
     elseif name == "name" then
       if text == "global" then
