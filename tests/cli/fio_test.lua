@@ -261,4 +261,15 @@ function suite.test_distributions_and_sizes_run()
   lu.assertStrContains(result.stdout, "mixed: (g=1): rw=randread, bs=(R) 4096B-65536B")
 end
 
+function suite.test_in_memory_the_engine_that_ran_is_named()
+  local place <close> = disk.directory()
+  local folder <close> = disk.file_system("tmpfs")
+  local result = fio(place, { "--name=x", "--rw=read", "--size=1M", "--ioengine=io_uring",
+    "--iodepth=8", "--filename=" .. folder.path .. "/f" })
+  if result.stderr:find("engines here", 1, true) then lu.skip("no io_uring here") end
+  lu.assertEquals(assert_passed(result).x.result.engine, "psync")
+  lu.assertStrContains(result.stdout, "ioengine=psync, iodepth=1")
+  lu.assertStrContains(result.stdout, "depth=1\n")
+end
+
 return suite

@@ -158,6 +158,10 @@ function kinds.measure(self, fields)
     return
   end
   job.wall = fields.wall
+  -- In memory another engine runs than the one that was asked for.
+  if type(result) == "table" and result.engine and result.engine ~= fields.spec.engine then
+    job.said.engine, job.said.iodepth = result.engine, result.queue_depth
+  end
   if type(result) ~= "table" then
     job.error = ERRNO.EINVAL
     return
