@@ -3,6 +3,7 @@
 --- Write patterns into a share of the free memory and check that they stay.
 
 local conditions = require("storlua.memory.conditions")
+local ecc = require("storlua.memory.ecc")
 local errors = require("storlua.errors")
 local limits = require("storlua.memory.limits")
 local memory_test = require("storlua.memory.test")
@@ -34,12 +35,6 @@ local function prove_checker(t, patterns)
     t:require("self_test." .. pattern, result.errors_total > 0
       and result.errors[1].offset % (2 << 20) == 4096 * i, "a planted flip was not found")
   end
-end
-
-local function ecc_text(ecc)
-  if ecc.reason then return "not watched: " .. ecc.reason end
-  return ("%d corrected, %d uncorrected errors counted in this pass%s"):format(ecc.corrected,
-    ecc.uncorrected, ecc.where and " (" .. ecc.where .. ")" or "")
 end
 
 local function describe(result, spec)
@@ -128,8 +123,8 @@ docs/memory.md.]],
         reason = memory_test.problem(result) })
       show(n, result)
       describe(result, spec)
-      if n == 1 or result.ecc.where then print("  ECC: " .. ecc_text(result.ecc)) end
-      t:note("ecc", ecc_text(result.ecc))
+      if n == 1 or result.ecc.where then print("  ECC: " .. ecc.text(result.ecc)) end
+      t:note("ecc", ecc.text(result.ecc))
       last = result
     end
     if last and not opt.no_compare then

@@ -137,6 +137,7 @@ function T.test_beside_a_soak()
     "--size", "4M", "--dir", place.path, "--memory", "8M" }
   lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
   lu.assertTrue(#events(place) >= 1)
+  lu.assertStrContains(r.stdout, "memory.ecc: ")
   r = cli_run.run { "--output", place.path .. "/none", "soak.lua", "--rounds", "1",
     "--size", "4M", "--dir", place.path, "--memory", "9000T" }
   lu.assertEquals(r.code, 2, r.stdout .. r.stderr)

@@ -82,6 +82,15 @@ function ecc.since(before, why)
   return result
 end
 
+--- A count in words.
+---@param count storlua.EccCount
+---@return string
+function ecc.text(count)
+  if count.reason then return "not watched: " .. count.reason end
+  return ("%d corrected, %d uncorrected errors counted in this pass%s"):format(count.corrected,
+    count.uncorrected, count.where and " (" .. count.where .. ")" or "")
+end
+
 --- Why a count is no good, or nil. `allowed` corrected errors pass.
 ---@param count storlua.EccCount
 ---@param allowed integer

@@ -173,6 +173,7 @@ function test.watch(t, case_id, given)
     if result then
       scheduler.shield(t.memory, t, case_id, { spec = one.spec, result = result,
         reason = test.problem(result), labels = { pass = pass } })
+      t:note(case_id .. ".ecc", ecc.text(result.ecc))
     end
     if not ok then error(err, 0) end
   end
