@@ -78,6 +78,12 @@ function suite.test_shares_and_limits()
   lu.assertStrContains(err.message, "x has 1073741824 bytes")
   _, err = errors.try(fio_job.extent, parse("--name=a --filename=x --size=1k").jobs[1], 0, false)
   lu.assertStrContains(err.message, "less than one block of 4096")
+  for _, zones in ipairs { "zoned_abs:50/1m:50/2m", "zoned_abs:50/2k:50/1m", "zoned:9/1:91/99" } do
+    _, err = errors.try(fio_job.extent, parse("--name=a --filename=x --rw=randread --size="
+      .. (zones:find("abs") and "2m" or "64k") .. " --random_distribution=" .. zones).jobs[1],
+      1 << 30, true)
+    lu.assertStrContains(err.message, "do not fit a range of")
+  end
 end
 
 function suite.test_distributions_and_sizes()

@@ -179,6 +179,7 @@ function fio_job.extent(job, has_bytes, is_device)
   if size < job.block_bytes then
     words.usage("job %s: size %d is less than one block of %d", job.name, size, job.block_bytes)
   end
+  random.check_zones(job, size)
   return offset, size
 end
 

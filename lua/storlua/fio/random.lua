@@ -68,6 +68,23 @@ function random.distribution(name, text)
     .. "zoned_abs:ACCESS/BYTES:… are offered", name, text)
 end
 
+--- Checks that the zones of a job fit its range, as the workload will.
+---@param job table
+---@param size integer of the range
+function random.check_zones(job, size)
+  local block, first, sum = job.block_bytes, 0, 0
+  local records = (size + block - 1) // block
+  for _, zone in ipairs(job.distribution and job.distribution.zones or {}) do
+    sum = sum + (zone.range_bytes or zone.range_percent)
+    local last = zone.range_bytes and sum // block or records * sum // 100
+    if last > records or last == first and zone.visit_percent > 0 then
+      words.usage("job %s: random_distribution=: its zones do not fit a range of %d blocks of %d",
+        job.name, records, block)
+    end
+    first = last
+  end
+end
+
 --- The sizes of "4k/60:64k/40". A share that is left out is what the others
 --- leave.
 ---@param name string
