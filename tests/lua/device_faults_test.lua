@@ -9,6 +9,8 @@ local gate = require("storlua.gate")
 local lu = require("luaunit")
 local process = require("storlua.process")
 local shell = require("shell")
+local task = require("storlua.task")
+local throttle = require("throttle")
 local workload = require("storlua.workload")
 
 local suite = {}
@@ -90,6 +92,37 @@ function suite.test_stamps_around_the_ends_of_32_bits()
       lu.assertEquals({ r.verify.sectors, r.verify.bad_sectors }, { 8, 0 }, ("%d"):format(at))
     end
   end
+end
+
+-- Fast while a cache lasts, then slow: the mean is a rate that never was.
+function suite.test_a_cliff_shows()
+  shell.need_root()
+  local place <close> = shell.place()
+  local node, file = place:loop("img", "64M", "--direct-io=on")
+  local group <close> = throttle.device(node, 40 << 20)
+  local dir = place.path .. "/run"
+  local scope <close> = task.scope()
+  local result
+  scope:spawn("dd", function()
+    result = process.try_run(group.wrap { cli_run.program, "-q", "--output", dir, "--destroy",
+      "loop:" .. file, "dd.lua", "if=/dev/zero", "of=" .. node, "bs=64k", "oflag=direct" })
+  end)
+  disk.wait_until(10, "the write begins", function()
+    local _, written = fs.read("/sys/class/block/" .. node:match("[^/]+$") .. "/stat")
+      :match("^(%s*%d+%s+%d+%s+%d+%s+%d+%s+%d+%s+%d+%s+)(%d+)")
+    return written ~= "0"
+  end)
+  task.sleep(0.9)
+  shell.run("echo '%s %d' > %s/blkio.throttle.write_bps_device",
+    (shell.run("cat /sys/class/block/%s/dev", node:match("[^/]+$"))), 5 << 20, group.path)
+  scope:join()
+  lu.assertEquals(result.code, 0, result.stderr)
+  local r, sum = cli_run.events_of(dir, "measure")[1].result, 0
+  for _, bytes in ipairs(r.series.bytes) do sum = sum + bytes end
+  lu.assertEquals(sum, 64 << 20)
+  lu.assertTrue(r.series.bytes[1] > 15 << 20, r.series.bytes[1])
+  lu.assertAlmostEquals(r.sustained_mib_s, 5, 1.5)
+  lu.assertTrue(r.write.mib_s > 1.3 * r.sustained_mib_s, r.write.mib_s)
 end
 
 -- A command line in a name space of its own, after `prepare`.
