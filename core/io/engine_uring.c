@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A ring of this thread's own.  Requests are written into it by submit and
- * reach the kernel with the wait of the next reap: one system call a turn.
+ * reach the kernel with the wait of the next reap: one system call a turn, or
+ * one for a few of them where a device is waited for.
  * The file is registered, and for direct I/O the buffers, where the kernel
  * permits it (memory that may be locked is limited before Linux 5.12). */
 #include "core/io/engine_private.h"
@@ -17,6 +18,11 @@
 
 /* What the kernel takes in one call at most. */
 #define BYTES_MAX ((size_t)0x7ffff000)
+
+/* A device begins with the first requests while the rest is written: so many
+ * go to it by one call.  The page cache answers in the call itself, and gets
+ * all of them by one. */
+enum { DIRECT_BATCH = 4 };
 
 struct sl_engine_state {
   struct io_uring ring;
@@ -131,6 +137,9 @@ __attribute__((hot)) static int uring_submit(struct sl_engine_state *state,
     struct io_uring_sqe *sqe = io_uring_get_sqe(&state->ring);
     if (!sqe) break;
     write_entry(state, sqe, requests[taken++]);
+    if (state->is_direct && taken % DIRECT_BATCH == 0 && taken < count) {
+      io_uring_submit(&state->ring); /* what it leaves goes with the wait */
+    }
   }
   return taken ? (int)taken : -EAGAIN;
 }
