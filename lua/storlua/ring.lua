@@ -8,6 +8,7 @@ local errors = require("storlua.errors")
 local job = require("storlua.job")
 local quantity = require("storlua.quantity")
 local scheduler = require("storlua.scheduler")
+local source_wait = require("storlua.source_wait")
 local spec = require("storlua.workload.spec")
 local task = require("storlua.task")
 
@@ -136,7 +137,7 @@ function Ring:close()
     self.core:cancel()
     pcall(scheduler.shield_for, job.grace(), drain, self)
   end
-  scheduler.remove_source(self.source)
+  source_wait.remove(self.source)
   if self.core:in_flight() > 0 then
     abandon(self)
   else
@@ -188,13 +189,16 @@ function ring.open(options)
     run_id = options.run_id or spec.run.run_id, target_id = options.target_id or 0,
   }, Ring)
   for op, name in pairs { [READ] = "read", [WRITE] = "write", [FSYNC] = "fsync" } do
-    self[name] = opened:operation(op, scheduler.checkpoint, scheduler.arm, raise)
+    self[name] = opened:operation(op, scheduler.checkpoint, source_wait.arm, raise)
   end
-  self.source = opened:turner(scheduler.ended, function()
-    if self.on_idle then self.on_idle() end
-  end)
+  self.source = {
+    poll = opened:turner(scheduler.ended, function()
+      if self.on_idle then self.on_idle() end
+    end),
+    interrupt = function(co) return opened:interrupt(co) end,
+  }
   job.others[opened] = "ring " .. options.path
-  scheduler.add_source(self.source, function(co) return opened:interrupt(co) end)
+  source_wait.add(self.source)
   return self
 end
 

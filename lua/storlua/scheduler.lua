@@ -17,14 +17,16 @@ local scheduler = {
   stopped_by = nil, -- the signal that asked to stop: decides the exit code
   exit_code = nil, -- of os.exit
   turns = 0, -- of the loop
+  sources = nil, ---@type storlua.Source[]
 }
 
 local yield, running, step = coroutine.yield, coroutine.running, core.step
 local TURN_EVERY <const> = 512 -- runs of tasks by a source
 local ready = { first = 1, last = 0 }
-local sources = {} -- functions that make tasks ready: see add_source
-local interrupts = {} -- functions that end a wait for a source, by source
+local sources = {} -- what tasks wait for without the scheduler: storlua.source_wait
 local live = {} -- tasks that have not ended, by their coroutines
+
+scheduler.sources = sources
 
 ---@class storlua.TaskState
 ---@field name string
@@ -137,43 +139,11 @@ function scheduler.checkpoint()
   check_cancel(t)
 end
 
---- Adds a source: a function that is called between two batches of ready
---- tasks, runs the tasks whose waits are over and returns how many. While it
---- finds some, the loop turns after some hundred tasks only. It never waits;
---- what it looks for must wake the loop.
----
---- Such a wait is a yield of the task's coroutine that costs no closures. Who
---- begins one calls scheduler.checkpoint before and after it and scheduler.arm
---- when it has begun, or knows from the host that there is no cancel to be
---- raised and no shield (bindings/host/host.h). `interrupt` ends the wait of a
---- coroutine: the source forgets it, and the scheduler resumes it.
----@param poll fun(): integer
----@param interrupt fun(co: thread): boolean whether it was waiting here
-function scheduler.add_source(poll, interrupt)
-  sources[#sources + 1] = poll
-  interrupts[poll] = interrupt
-end
-
-function scheduler.remove_source(poll)
-  interrupts[poll] = nil
-  for i = #sources, 1, -1 do
-    if sources[i] == poll then table.remove(sources, i) end
-  end
-end
-
 -- Ends the wait of a task for a source, if it is in one.
-local function interrupt(t)
-  for _, end_wait in pairs(interrupts) do
-    if end_wait(t.coroutine) then return push_ready(t) end
+function scheduler.interrupt(t)
+  for i = 1, #sources do
+    if sources[i].interrupt(t.coroutine) then return push_ready(t) end
   end
-end
-
---- A wait for a source has begun: a shield's deadline ends it.
-function scheduler.arm()
-  local t = scheduler.current()
-  if not t.shield or t.shield.end_ns == math.maxinteger then return end
-  t.deadline = timer.start(math.max(0, t.shield.end_ns - loop.now_ns()),
-    function() interrupt(t) end)
 end
 
 --- Lets a task go on that the source will not: its wait raises.
@@ -234,7 +204,7 @@ function scheduler.cancel(t, reason, scope)
   local entry = { reason = reason, scope = scope, shield = scope and scope.shield }
   table.insert(t.cancels, scope and #t.cancels + 1 or 1, entry)
   if not pending(t) then return end
-  if t.abort then t.abort() else interrupt(t) end
+  if t.abort then t.abort() else scheduler.interrupt(t) end
 end
 
 --- Takes back the cancels of a scope that is closed.
@@ -259,7 +229,7 @@ end
 
 local function poll_sources()
   local found = 0
-  for i = 1, #sources do found = found + sources[i]() end
+  for i = 1, #sources do found = found + sources[i].poll() end
   return found
 end
 
