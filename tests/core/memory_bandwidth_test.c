@@ -28,13 +28,15 @@ static int run(const struct sl_bandwidth_spec *spec) {
   return sl_bandwidth_run(spec, NULL, &progress, &result, &error);
 }
 
-/* The thread sanitizer's own memory is touched as the program goes. */
+/* The thread sanitizer and an emulator touch memory of their own as the
+ * program goes. */
 static void check_faults(int64_t faults) {
 #if defined(__SANITIZE_THREAD__)
-  (void)faults;
+  const bool has_others = true;
 #else
-  CHECK_EQ(faults, 0);
+  const bool has_others = getenv("STORLUA_EMULATED") != NULL;
 #endif
+  if (!has_others) CHECK_EQ(faults, 0);
 }
 
 static void every_op_is_measured_and_verified(void) {
