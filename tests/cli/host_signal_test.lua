@@ -41,9 +41,9 @@ local function check_gone(pid, what)
   disk.wait_until(5, what .. " ends", function()
     local file = io.open("/proc/" .. pid .. "/stat")
     if not file then return true end
-    local state = file:read("a"):match("%) (%a)")
+    local text = file:read("a") -- nil when it ends between the two calls
     file:close()
-    return state == "Z" -- nobody may reap it here
+    return not text or text:match("%) (%a)") == "Z" -- nobody may reap it here
   end)
 end
 

@@ -15,9 +15,9 @@ end
 local function is_running(pid)
   local file = io.open("/proc/" .. pid .. "/stat")
   if not file then return false end
-  local state = file:read("a"):match("%) (%a)")
+  local text = file:read("a") -- nil when it ends between the two calls
   file:close()
-  return state ~= "Z"
+  return text ~= nil and text:match("%) (%a)") ~= "Z"
 end
 
 local function fails_with(code, pattern, fn, ...)
