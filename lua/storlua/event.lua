@@ -22,6 +22,12 @@ local function quote(s)
   return "\"" .. s .. "\""
 end
 
+local key_texts = setmetatable({}, { __index = function(self, key)
+  local text = quote(key) .. ":"
+  if rank[key] then self[key] = text end
+  return text
+end })
+
 local constants = { [true] = "true", [false] = "false", [event.null] = "null" }
 
 local list_meta = { __jsontype = "array" }
@@ -80,9 +86,9 @@ local function hex(s)
 end
 
 -- The keys of an object in their order: known ones by rank, then the others.
-local function sort_keys(list)
+local function ordered(t)
   local ranks, others = {}, nil
-  for _, key in ipairs(list) do
+  for key in next, t do
     local at = rank[key]
     if at then
       ranks[#ranks + 1] = at
@@ -100,33 +106,6 @@ local function sort_keys(list)
     table.move(others, 1, #others, #ranks + 1, ranks)
   end
   return ranks
-end
-
--- The same objects and short texts come all the time. The order of keys is
--- remembered by the way that `next` goes through them, one step of a tree for
--- each; no key can be the table under which a step holds its order.
-local ORDER, REMEMBERED_MAX = {}, 3000
-local root, plain, remembered = {}, {}, 0
-
-local function ordered(t)
-  local step = root
-  for key in next, t do
-    local following = step[key]
-    if not following then
-      following, remembered = {}, remembered + 1
-      step[key] = following
-    end
-    step = following
-  end
-  local order = step[ORDER]
-  if order then return order end
-  local list = {}
-  for key in next, t do list[#list + 1] = key end
-  order = sort_keys(list)
-  order.texts = {}
-  for i, key in ipairs(order) do order.texts[i] = (i == 1 and "{" or ",") .. quote(key) .. ":" end
-  step[ORDER] = order
-  return order
 end
 
 local put -- forward declaration
@@ -182,28 +161,24 @@ local function put_hex(key, value, owner)
   end
 end
 
--- Nearly all values of a log are integers and the same few texts: those take
--- the short way.
+-- Nearly all values of a log are integers: those take the short way.
 local function put_object(t, depth)
   local order = ordered(t)
-  local texts = order.texts
+  add("{")
   for i = 1, #order do
     local key = order[i]
     local value = t[key]
-    local at = n + 1
-    out[at] = texts[i]
-    local known = plain[value] or constants[value]
-    if known or math_type(value) == "integer" then
-      n = at + 1
-      out[n] = known or value
+    if i > 1 then add(",") end
+    add(key_texts[key])
+    if constants[value] or math_type(value) == "integer" then
+      add(constants[value] or value)
     else
-      n = at
       put(value, depth, key)
       local kind = type(value)
       if kind == "string" or kind == "table" then put_hex(key, value, t) end
     end
   end
-  add(order[1] and "}" or "{}")
+  add("}")
 end
 
 local function put_table(t, depth, name)
@@ -221,9 +196,7 @@ end
 function put(value, depth, name)
   local kind = type(value)
   if kind == "string" then
-    local text = quote((clean(value)))
-    if #value <= 40 and utf8.len(value) then plain[value], remembered = text, remembered + 1 end
-    add(text)
+    add(quote((clean(value))))
   elseif kind == "number" then
     add(math_type(value) == "integer" and value or float_text(value))
   elseif value == nil or constants[value] then
@@ -240,7 +213,6 @@ end
 ---@param fields table
 ---@return string line
 function event.encode(fields)
-  if remembered > REMEMBERED_MAX then root, plain, remembered = {}, {}, 0 end
   out, n = {}, 0
   put_object(fields, 0)
   return table.concat(out)
