@@ -80,7 +80,8 @@ static struct l_workload *new_workload(const struct sl_workload_spec *spec) {
   if (spec->target.path) work->path = strdup(spec->target.path);
   if (legal_bytes) work->legal = malloc(legal_bytes);
   work->more = copy_paths(spec);
-  if (!work->more || (spec->target.path && !work->path) || (legal_bytes && !work->legal)) {
+  if (!work->more || (spec->target.path && !work->path) ||
+      (legal_bytes && !work->legal)) {
     release(work);
     return NULL;
   }
