@@ -212,7 +212,7 @@ static void distributions_refused(void) {
   spec = zipf_spec(SL_READ);
   spec.range_bytes = 8192;
   spec.distribution = (struct sl_distribution_spec){
-      .kind = SL_ZONED, .zone_count = 2, .zones = {{50, 10}, {50, 90}}};
+      .kind = SL_ZONED, .zone_count = 2, .zones = {{50, 10, 0}, {50, 90, 0}}};
   struct sl_run run;
   CHECK_EQ(plan(&run, &spec), -EINVAL);
   CHECK(strstr(rig_error.hint, "smaller than a record") != NULL);
