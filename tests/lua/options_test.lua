@@ -55,6 +55,8 @@ function tests.test_every_way_to_write_an_option()
   lu.assertEquals(parse({ "-s8k" }).size, 8192)
   lu.assertEquals(parse({ "--label=a=b" }).label, "a=b")
   lu.assertEquals(parse({ "--label=" }).label, "")
+  refused({ "--label", "-a b" }, "if it is meant, write --label='-a b'")
+  refused({ "--label", "-a" }, "if it is meant, write --label=-a")
 end
 
 function tests.test_a_script_may_change_its_lists()

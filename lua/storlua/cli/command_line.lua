@@ -35,8 +35,9 @@ local function check_following(option, name, following)
       usage("%s: the value %s begins with a minus, but a %s has no sign", name,
         quote(following), option.type)
     end
+    local word = following:find("[^%w%-_./]") and quote(following) or following
     usage("%s: the value %s begins with a minus; if it is meant, write --%s=%s", name,
-      quote(following), option.name, following)
+      quote(following), option.name, word)
   end
   return 1
 end
