@@ -113,7 +113,9 @@ static int l_name(lua_State *L) {
   return 1;
 }
 
-static int l_gc(lua_State *L) {
+/* close(): lets go of the job and all it holds; one that still runs is
+ * abandoned. */
+static int l_close(lua_State *L) {
   struct l_job *j = luaL_checkudata(L, 1, JOB);
   luaL_unref(L, LUA_REGISTRYINDEX, j->done_ref);
   j->done_ref = LUA_NOREF;
@@ -139,8 +141,9 @@ static const luaL_Reg methods[] = {{"on_done", l_on_done},
                                    {"progress", l_progress},
                                    {"stuck", l_stuck},
                                    {"name", l_name},
-                                   {"__gc", l_gc},
-                                   {"__close", l_gc},
+                                   {"close", l_close},
+                                   {"__gc", l_close},
+                                   {"__close", l_close},
                                    {"__tostring", l_tostring},
                                    {NULL, NULL}};
 

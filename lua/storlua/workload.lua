@@ -109,17 +109,21 @@ end
 
 --- How far it is: operations, bytes, errors, bad_sectors, elapsed_ns.
 ---@return table
-function Handle:progress() return self.job:progress() end
+function Handle:progress() return self.ended or self.job:progress() end
 
 --- Asks it to end after the record it is at; wait() then returns the result.
-function Handle:cancel() self.job:cancel() end
+function Handle:cancel()
+  if not self.ended then self.job:cancel() end
+end
 
 ---@return boolean
-function Handle:is_done() return self.job:is_done() end
+function Handle:is_done() return self.ended ~= nil or self.job:is_done() end
 
 --- What its thread has been doing in the kernel, nil when it is not there.
 ---@return table|nil what, offset, seconds, thread, kernel_stack
-function Handle:stuck() return self.job:stuck() end
+function Handle:stuck()
+  if not self.ended then return self.job:stuck() end
+end
 
 -- Virtual time stands still while a job runs; what the operations were
 -- declared to last passes afterwards.
@@ -135,6 +139,9 @@ end
 function Handle:wait()
   if self.result then return self.result end
   local r = job.wait(self.job)
+  -- Its counters and histograms take 256 KiB that the collector does not see.
+  self.ended = self.job:progress()
+  self.job:close()
   -- The file may be there only now.
   if self.spec.engine ~= "null" and not self.place then self.place = place(self.spec.path) end
   r.device = self.counting and self.counting:result()
@@ -146,7 +153,7 @@ function Handle:wait()
 end
 
 function Handle:__close()
-  if self.job:is_done() then return end
+  if self:is_done() then return end
   self.job:cancel()
   job.end_or_abandon(self.job)
 end

@@ -11,6 +11,9 @@ function methods:abandon() end
 
 function methods:cancel() end
 
+--- close(): lets go of the job and all it holds; one that still runs is abandoned.
+function methods:close() end
+
 function methods:is_done() end
 
 function methods:name() end
