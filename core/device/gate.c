@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/device/gate_private.h"
@@ -139,9 +140,9 @@ static int find_number(const struct sl_gate_request *request,
   return 0;
 }
 
-int sl_gate_open(const struct sl_gate_request *request,
-                 struct sl_gate_answer *answer, struct sl_grant **grant,
-                 struct sl_error *e) {
+static int ask(const struct sl_gate_request *request,
+               struct sl_gate_answer *answer, struct sl_grant **grant,
+               struct sl_error *e) {
   struct sl_identity *id = &answer->identity;
 
   memset(answer, 0, sizeof *answer);
@@ -168,4 +169,28 @@ int sl_gate_open(const struct sl_gate_request *request,
   close(fd);
   if (answer->reason_count) return refused(request, answer, e);
   return sl_error_set(e, -ENOMEM, "open", request->path, -1);
+}
+
+static bool is_only_busy(const struct sl_gate_answer *answer) {
+  for (unsigned i = 0; i < answer->reason_count; i++) {
+    if (strcmp(answer->reasons[i].code, "busy") != 0) return false;
+  }
+  return answer->reason_count > 0;
+}
+
+/* Who looks for a free loop device, or probes what has just come, has it open
+ * for some milliseconds: that is waited out. */
+int sl_gate_open(const struct sl_gate_request *request,
+                 struct sl_gate_answer *answer, struct sl_grant **grant,
+                 struct sl_error *e) {
+  enum { TRIES = 10 };
+  static const struct timespec pause = {.tv_nsec = 50000000};
+
+  int code = ask(request, answer, grant, e);
+  for (int i = 1; i < TRIES && code == SL_REFUSED && is_only_busy(answer);
+       i++) {
+    nanosleep(&pause, NULL);
+    code = ask(request, answer, grant, e);
+  }
+  return code;
 }

@@ -48,7 +48,8 @@ struct sl_gate_answer {
 struct sl_grant; /* opaque */
 
 /* 0 and *grant; SL_REFUSED with the reasons in *answer; a negative errno when
- * the path leads to no block device.  *answer is large: not on a stack. */
+ * the path leads to no block device.  One that is busy only is asked again for
+ * half a second.  *answer is large: not on a stack.  May block. */
 int sl_gate_open(const struct sl_gate_request *request,
                  struct sl_gate_answer *answer, struct sl_grant **grant,
                  struct sl_error *e);

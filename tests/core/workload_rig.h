@@ -155,6 +155,8 @@ static inline struct sl_grant *rig_grant(const char *device) {
   struct sl_gate_request request = {
       .path = device, .consents = &consent, .consent_count = 1};
   if (answer) sl_gate_open(&request, answer, &grant, &rig_error);
+  if (answer && answer->reason_count)
+    fprintf(stderr, "refused: %s\n", answer->reasons[0].text);
   free(answer);
   return grant;
 }
