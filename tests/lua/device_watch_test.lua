@@ -2,6 +2,7 @@
 --- Watching for devices where the kernel announces nothing: no netlink socket
 --- (a container, a seccomp filter), or one that hears nothing.
 
+local block_list = require("storlua.block_list")
 local core = require("storlua.core.uevent")
 local device_watch = require("storlua.device.watch")
 local lu = require("luaunit")
@@ -10,11 +11,11 @@ local task = require("storlua.task")
 
 local suite = {}
 
-local function until_change(watch, action, name)
+local function until_change(watch, action, id)
   return task.timeout(20, function()
     while true do
       local change = watch:next()
-      if change.action == action and change.block.name == name then return change end
+      if change.action == action and change.block.id == id then return change end
     end
   end)
 end
@@ -24,13 +25,14 @@ local function see_changes(watch)
   local place <close> = shell.place()
   task.timeout(20, watch.next, watch) -- what is present is known
   local node, file = place:loop("img", "1M")
-  local name = node:match("[^/]+$")
-  lu.assertEquals(until_change(watch, "appeared", name).block.id, "loop:" .. file)
+  local id = "loop:" .. file
+  lu.assertEquals("/dev/" .. until_change(watch, "appeared", id).block.name, node)
   shell.run("truncate -s 2M '%s' && losetup -c %s", file, node)
-  lu.assertStrContains(table.concat(until_change(watch, "changed", name).changes, ", "),
+  lu.assertStrContains(table.concat(until_change(watch, "changed", id).changes, ", "),
     "size_bytes 1048576 -> 2097152")
+  -- The number may be another's before the next look.
   shell.run("losetup -d %s", node)
-  until_change(watch, "vanished", name)
+  until_change(watch, "vanished", id)
   table.remove(place.undo)
 end
 
@@ -54,6 +56,29 @@ function suite.test_without_netlink()
     local watch <close> = device_watch.open()
     lu.assertStrContains(watch.reason, "EAFNOSUPPORT")
     see_changes(watch)
+  end)
+end
+
+-- Between two looks the number has become another's.
+function suite.test_another_device_under_the_same_number()
+  local function list(id)
+    return { { name = "mmcblk0", number = "179:0", kind = "disk", size_bytes = 4 << 30, id = id } }
+  end
+  local looks = { list("mmc:1"), list(nil), list("mmc:2"), list("mmc:3") }
+  local read, open = block_list.read, core.open
+  local _ <close> = task.defer(function() block_list.read, core.open = read, open end)
+  block_list.read = function() return table.remove(looks, 1) end
+  core.open = function() return nil, "none", "EPERM" end
+  with({ interval_seconds = 0.01 }, function()
+    local watch <close> = device_watch.open()
+    local seen = {}
+    for i = 1, 5 do
+      local change = watch:next()
+      seen[i] = change.action .. " " .. tostring(change.block.id)
+    end
+    -- What cannot be read is not another one.
+    lu.assertEquals(seen, { "present mmc:1", "changed nil", "changed mmc:2", "vanished mmc:2",
+                            "appeared mmc:3" })
   end)
 end
 

@@ -34,8 +34,12 @@ for _, kind in ipairs { "ext4", "xfs", "btrfs", "tmpfs", "ramfs" } do
     end
     lu.assertFalse(mounted(path))
     if backing then
-      -- By its file: others may have got the same loop device since.
-      lu.assertNotStrContains(process.run { "losetup", "-n", "-O", "BACK-FILE" }.stdout, backing)
+      -- By its file: others may have got the same loop device since. It goes
+      -- when the last who looks at it has closed it.
+      disk.wait_until(5, backing .. " is let go", function()
+        local files = process.run { "losetup", "-n", "-O", "BACK-FILE" }.stdout
+        return not files:find(backing, 1, true)
+      end)
     end
   end
 end

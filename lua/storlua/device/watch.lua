@@ -54,17 +54,23 @@ local function changes_of(before, now)
   return changes
 end
 
+-- Whether two looks at one number saw the same device: a loop device that has
+-- got another file behind it since, or a slot another card, has not.
+local function is_same(before, now)
+  return before.name == now.name and (not before.id or not now.id or before.id == now.id)
+end
+
 local function compare(before, now, queue)
   local function put(action, block, changes)
     queue[#queue + 1] = { action = action, block = block, changes = changes }
   end
   for _, block in ipairs(before.order) do
     local same = now[block.number]
-    if not same or same.name ~= block.name then put("vanished", block) end
+    if not same or not is_same(block, same) then put("vanished", block) end
   end
   for _, block in ipairs(now.order) do
     local known = before[block.number]
-    if not known or known.name ~= block.name then
+    if not known or not is_same(known, block) then
       put("appeared", block)
     else
       local changes = changes_of(known, block)
