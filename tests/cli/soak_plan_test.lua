@@ -82,8 +82,9 @@ end
 function suite.test_time_cuts_a_rewrite()
   local place <close> = disk.directory()
   local log <close> = soak_run.log()
-  local result = soak(place.path, log, "--size", "4M", "--record", "64k", "--rate", "4M",
-    "--time", "2.5")
+  -- Writing, reading and rewriting take 2 s each.
+  local result = soak(place.path, log, "--size", "4M", "--record", "64k", "--rate", "2M",
+    "--time", "5")
   local verdict = soak_run.verdict(log, result, "passed", 0)
   lu.assertTrue(verdict.bytes_written > 4 << 20 and verdict.bytes_written < 8 << 20)
   local last = cli_run.events_of(log.run, "measure")[4]
