@@ -30,7 +30,7 @@ local function soak_file(t, plan, round)
   if plan.rests and plan.base > 0 then soak.verify(t, plan, REST, labels) end
   for i, pass in ipairs(PASSES) do
     if i > 1 and round:is_over() then return end
-    if not soak.may_write(t, plan, pass.write) then return round:stop() end
+    if not soak.reserve(plan, pass.write) then return round:stop() end
     -- The time cuts what is written, never the verification of it.
     soak.write(t, plan, pass.write, labels, round:seconds_left())
     soak.verify(t, plan, pass.read, labels)
@@ -102,7 +102,8 @@ what the last completed flush promised.]],
       help = "O_DIRECT; auto takes it where the file system has it" },
     { name = "pause", type = "duration", default = "0", min = 0,
       help = "rest between rounds, after which the file is verified first" },
-    { name = "write-limit", type = "size", help = "end before more than this was written" },
+    { name = "write-limit", type = "size",
+      help = "end before more than this was written, to all --dir together" },
     { name = "rate", type = "rate", help = "pace of reads and writes" },
     { name = "memory", type = "string",
       help = "also test so much memory meanwhile: 25% of what is free, or a size" },

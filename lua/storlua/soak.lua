@@ -26,7 +26,7 @@ local soak = {}
 ---@field generation integer newest generation that was begun
 ---@field base integer generation of the whole file on the medium, 0 for none
 ---@field area? storlua.SoakArea what was rewritten since
----@field write_limit_bytes? integer over all files and parts of the run
+---@field budget storlua.SoakBudget of all files of the run
 ---@field is_cut? boolean the time ended a pass before its end
 ---@field is_verified? boolean the whole file was, at least once
 ---@field keep? fun(reason: string) makes the file stay when the run ends
@@ -97,8 +97,8 @@ local function ledger(plan, range, generation)
            range_offset = range.offset, range_bytes = range.bytes }
 end
 
---- Writes the range of a pass once and flushes it; past `seconds` it stops, and
---- plan.is_cut says so.
+--- Writes the range of a pass, which soak.reserve allowed, once and flushes it;
+--- past `seconds` it stops, and plan.is_cut says so.
 ---@async
 ---@param t storlua.Run
 ---@param plan storlua.SoakPlan
@@ -117,6 +117,7 @@ function soak.write(t, plan, pass, labels, seconds)
     t:abort("the pass %s did not complete (%s): nothing more is written", id, result["end"])
   end
   local written_bytes = result.write and result.write.bytes or 0
+  plan.budget:give_back(range.bytes - written_bytes)
   local moved_bytes = written_bytes + (result.read and result.read.bytes or 0)
   plan.is_cut = moved_bytes < range.bytes
   if written_bytes == range.bytes then
@@ -130,15 +131,12 @@ function soak.write(t, plan, pass, labels, seconds)
                 written_bytes = written_bytes }
 end
 
---- True when one more pass of writing stays below the limit.
----@param t storlua.Run
+--- Takes what one more pass writes from the budget; false when there is not so
+--- much left.
 ---@param plan storlua.SoakPlan
 ---@param pass table
 ---@return boolean
-function soak.may_write(t, plan, pass)
-  if not plan.write_limit_bytes then return true end
-  return t:written_bytes() + range_of(plan, pass).bytes <= plan.write_limit_bytes
-end
+function soak.reserve(plan, pass) return plan.budget:reserve(range_of(plan, pass).bytes) end
 
 --- The next pass would overwrite what a verification found: bad sectors are the
 --- last thing of a run, and the file stays.

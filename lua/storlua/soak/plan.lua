@@ -3,6 +3,7 @@
 --- past the page cache or not. Everything that cannot be is refused here, before
 --- a byte is written.
 
+local budget = require("storlua.soak.budget")
 local fs = require("storlua.fs")
 local quantity = require("storlua.quantity")
 local room_in = require("storlua.room")
@@ -77,10 +78,16 @@ local function check_sizes(plan)
       .. "--record and --random-record"):format(quantity.size_text(plan.size_bytes),
       quantity.size_text(record_bytes)))
   end
-  if plan.write_limit_bytes and plan.write_limit_bytes < plan.size_bytes then
-    storlua.usage(("--write-limit allows not even one pass over a file of %s"):format(
-      quantity.size_text(plan.size_bytes)))
-  end
+end
+
+-- A limit that no first round can keep.
+local function check_write_limit(opt, plans)
+  local bytes = 0
+  for _, plan in ipairs(plans) do bytes = bytes + plan.size_bytes end
+  if not opt.write_limit or bytes <= opt.write_limit then return end
+  storlua.usage(("--write-limit allows not even one pass over %s"):format(plans[2]
+    and ("the files, %s in all"):format(quantity.size_text(bytes))
+    or "a file of " .. quantity.size_text(bytes)))
 end
 
 -- Whole records of the random passes, at least one.
@@ -95,7 +102,7 @@ local function plan_of(t, opt, dir, index, files)
     prefix = files > 1 and (dir:gsub("[^%w]+", "_"):gsub("^_+", "")) .. "." or "",
     size_bytes = opt.size or SIZE_MAX_BYTES, record_bytes = opt.record,
     random_bytes = opt.random_record, read_percent = opt.reads, rate_bytes_s = opt.rate,
-    write_limit_bytes = opt.write_limit, rests = opt.pause > 0,
+    rests = opt.pause > 0,
   }
   if opt.engine ~= "null" then
     check_directory(dir)
@@ -117,6 +124,9 @@ function soak_plan.make(t, opt)
   end
   local dirs, plans = directories(t, opt), {}
   for i, dir in ipairs(dirs) do plans[i] = plan_of(t, opt, dir, i, #dirs) end
+  check_write_limit(opt, plans)
+  local shared = budget.new(opt.write_limit, t:written_bytes())
+  for _, plan in ipairs(plans) do plan.budget = shared end
   return plans
 end
 
