@@ -20,6 +20,13 @@ local function soak(place, log, dirs, ...)
   return cli_run.run(table.move({ ... }, 1, select("#", ...), #argv + 1, argv))
 end
 
+local function refused(result, text)
+  local said = result.stdout .. result.stderr
+  lu.assertEquals(result.code, 2, said)
+  lu.assertStrContains(said, text)
+  lu.assertNotStrContains(said, "stack traceback")
+end
+
 -- Passes that run beside each other count before they are done.
 function suite.test_write_limit_holds_for_all_together()
   local place <close> = disk.directory()
@@ -46,9 +53,76 @@ function suite.test_write_limit_below_one_pass_over_all()
   local log <close> = soak_run.log()
   local result = soak(place.path, log, { "a", "b" }, "--rounds", "1", "--size", "4M",
     "--write-limit", "7M")
-  lu.assertEquals(result.code, 2, result.stdout .. result.stderr)
-  lu.assertStrContains(result.stdout .. result.stderr,
-    "--write-limit allows not even one pass over the files, 8 MiB in all")
+  refused(result, "--write-limit allows not even one pass over the files, 8 MiB in all")
+end
+
+-- Case ids of the measures by the file that they were about.
+local function ids_by_path(log)
+  local ids = {}
+  for _, event in ipairs(cli_run.events_of(log.run, "measure")) do
+    local path = event.spec.path
+    ids[path] = ids[path] or {}
+    table.insert(ids[path], event.case_id)
+  end
+  for _, list in pairs(ids) do table.sort(list) end
+  return ids
+end
+
+local PASSES = { "random_read", "random_write", "read", "write" }
+
+local function each_has_rows_of_its_own(place, dirs, names)
+  local log <close> = soak_run.log()
+  local result = soak(place, log, dirs, "--rounds", "1", "--size", "1M")
+  soak_run.verdict(log, result, "passed", 0)
+  local expected = {}
+  for i, dir in ipairs(dirs) do
+    local ids = {}
+    for k, pass in ipairs(PASSES) do ids[k] = names[i] .. "." .. pass end
+    expected[dir .. "/storlua.soak"] = ids
+  end
+  lu.assertEquals(ids_by_path(log), expected)
+end
+
+function suite.test_names_of_directories_begin_their_cases()
+  local place <close> = disk.directory()
+  each_has_rows_of_its_own(place.path, { "a", "m/b" }, { "a", "m_b" })
+end
+
+function suite.test_a_directory_without_a_name()
+  local place <close> = disk.directory()
+  each_has_rows_of_its_own(place.path, { ".", "b" }, { "dir_1", "b" })
+end
+
+function suite.test_a_name_that_is_too_long()
+  local place <close> = disk.directory()
+  local long = ("long"):rep(28) -- 112 bytes
+  each_has_rows_of_its_own(place.path, { long, long .. "er", "b" },
+    { long:sub(-64) .. "_1", (long .. "er"):sub(-64) .. "_2", "b" })
+end
+
+function suite.test_names_that_differ_in_signs_only()
+  local place <close> = disk.directory()
+  each_has_rows_of_its_own(place.path, { "a-1", "a_1", "a 1", "a_1_2" },
+    { "a_1", "a_1_3", "a_1_4", "a_1_2" })
+end
+
+function suite.test_a_directory_that_is_named_twice()
+  local place <close> = disk.directory()
+  local log <close> = soak_run.log()
+  refused(soak(place.path, log, { "a", "./a" }, "--rounds", "1", "--size", "1M"),
+    "--dir: a and ./a are one directory")
+  lu.assertEquals(fs.list(place.path .. "/a"), {})
+end
+
+function suite.test_room_is_that_of_the_file_system()
+  local place <close> = disk.file_system("tmpfs", { size = "16M" })
+  local log <close> = soak_run.log()
+  refused(soak(place.path, log, { "a", "b" }, "--rounds", "1", "--size", "10M"),
+    "a has room for 16 MiB (free space) and the 2 test files there need 20 MiB; use --size")
+  lu.assertEquals({ fs.list(place.path .. "/a"), fs.list(place.path .. "/b") }, { {}, {} })
+  local second <close> = soak_run.log()
+  local result = soak(place.path, second, { "a", "b" }, "--rounds", "1", "--size", "7M")
+  soak_run.verdict(second, result, "passed", 0)
 end
 
 return suite

@@ -5,6 +5,7 @@
 
 local budget = require("storlua.soak.budget")
 local fs = require("storlua.fs")
+local place = require("storlua.soak.place")
 local quantity = require("storlua.quantity")
 local room_in = require("storlua.room")
 local soak = require("storlua.soak")
@@ -33,42 +34,30 @@ function soak_plan.seconds(opt)
   return total or 48 * 3600
 end
 
--- Where the test files go: as named, else the board's scratch space for the
--- role, else the working directory.
-local function directories(t, opt)
-  if opt.dir and opt.dir[1] then return opt.dir end
-  local role = opt.role and t.board and t.board.roles and t.board.roles[opt.role]
-  if opt.role and not role then
-    storlua.usage("the board has no role " .. opt.role .. "; name a directory with --dir")
-  end
-  return { role and role.scratch or "." }
-end
-
--- As asked for, else as before the cut, else from what is free; always with
--- room for it.
-local function choose_size(t, opt, dir, plan, files)
-  local existing = fs.try_stat(plan.path)
-  local room = room_in.directory(dir)
-  plan.in_memory = room.in_memory
-  local room_bytes = room.bytes + (existing and existing.allocated_bytes or 0)
+-- As asked for, else as before the cut, else from what is free.
+local function choose_size(t, opt, plan, room_bytes, files)
   local size_bytes = opt.size or t.resume and soak_resume.earlier_size(t.resume, plan.path)
   if not size_bytes then
     -- several files may lie on one file system
     local share = room_bytes // (2 * files)
     size_bytes = math.min(SIZE_MAX_BYTES, share - share % plan.record_bytes)
-  elseif size_bytes > room_bytes then
-    storlua.usage(("%s has room for %s (%s) and the test file needs %s; use --size"):format(
-      dir, quantity.size_text(room_bytes), room.limit, quantity.size_text(size_bytes)))
   end
   return size_bytes - size_bytes % SIZE_UNIT_BYTES
 end
 
-local function check_directory(dir)
-  local stat, err = fs.try_stat(dir)
-  if not stat then storlua.usage(err.message) end
-  if not stat.is_directory then storlua.usage(dir .. " is not a directory; name one with --dir") end
-  if fs.space(dir).is_read_only then storlua.usage(dir .. ": read-only file system") end
-  if not fs.is_writable(dir) then storlua.usage(dir .. ": permission denied to write here") end
+-- The sizes of all files, which fit beside each other.
+local function choose_sizes(t, opt, dirs, plans)
+  local files = {}
+  for i, plan in ipairs(plans) do
+    local room, existing = room_in.directory(dirs[i]), fs.try_stat(plan.path)
+    local own_bytes = existing and existing.allocated_bytes or 0
+    plan.in_memory = room.in_memory
+    plan.size_bytes = choose_size(t, opt, plan, room.bytes + own_bytes, #plans)
+    -- a larger one of an earlier run does not shrink
+    files[i] = { dir = dirs[i], bytes = plan.size_bytes,
+                 own_bytes = math.min(own_bytes, plan.size_bytes) }
+  end
+  place.check_room(files)
 end
 
 local function check_sizes(plan)
@@ -96,21 +85,13 @@ local function part_of(plan, percent)
   return math.max(plan.random_bytes, bytes - bytes % plan.random_bytes)
 end
 
-local function plan_of(t, opt, dir, index, files)
-  local plan = soak.plan {
+local function plan_of(t, opt, dir, prefix, index)
+  return soak.plan {
     path = dir .. "/storlua.soak", target_id = index, engine = opt.engine, seed = t.seed,
-    prefix = files > 1 and (dir:gsub("[^%w]+", "_"):gsub("^_+", "")) .. "." or "",
-    size_bytes = opt.size or SIZE_MAX_BYTES, record_bytes = opt.record,
+    prefix = prefix, size_bytes = opt.size or SIZE_MAX_BYTES, record_bytes = opt.record,
     random_bytes = opt.random_record, read_percent = opt.reads, rate_bytes_s = opt.rate,
     rests = opt.pause > 0,
   }
-  if opt.engine ~= "null" then
-    check_directory(dir)
-    plan.size_bytes = choose_size(t, opt, dir, plan, files)
-  end
-  check_sizes(plan)
-  plan.part_bytes = part_of(plan, opt.rewrite)
-  return plan
 end
 
 --- The plans of all files of a run.
@@ -122,11 +103,20 @@ function soak_plan.make(t, opt)
   if opt.rewrite < 1 or opt.rewrite > 100 or opt.reads > 95 then
     storlua.usage("--rewrite is 1 to 100 per cent, --reads 0 to 95")
   end
-  local dirs, plans = directories(t, opt), {}
-  for i, dir in ipairs(dirs) do plans[i] = plan_of(t, opt, dir, i, #dirs) end
-  check_write_limit(opt, plans)
+  local dirs, plans = place.directories(t, opt), {}
+  local prefixes = place.prefixes(dirs)
+  for i, dir in ipairs(dirs) do plans[i] = plan_of(t, opt, dir, prefixes[i], i) end
+  if opt.engine ~= "null" then
+    place.check(dirs)
+    choose_sizes(t, opt, dirs, plans)
+  end
   local shared = budget.new(opt.write_limit, t:written_bytes())
-  for _, plan in ipairs(plans) do plan.budget = shared end
+  for _, plan in ipairs(plans) do
+    check_sizes(plan)
+    plan.part_bytes = part_of(plan, opt.rewrite)
+    plan.budget = shared
+  end
+  check_write_limit(opt, plans)
   return plans
 end
 
