@@ -5,6 +5,7 @@
 
 local arguments = require("storlua.fio.arguments")
 local fio = require("storlua.fio")
+local preflight = require("storlua.fio.preflight")
 local storlua = require("storlua")
 
 return storlua.procedure {
@@ -16,7 +17,7 @@ JSON, and in full as events. A device is written only when --destroy names this
 unit.]],
   usage = arguments.HELP,
   arguments = arguments.parse,
-  target = fio.check,
+  target = preflight.check,
   reports = function(opt)
     local reports = {}
     for i, format in ipairs(opt.formats) do

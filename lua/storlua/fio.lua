@@ -1,67 +1,16 @@
 -- SPDX-License-Identifier: MIT
---- Runs jobs of fio: targets are checked and laid out first, then one group of
---- jobs after the other, those of a group at once.
+--- Runs jobs of fio: one group after the other, those of a group at once, when
+--- what they read is laid out.
 
 local fio_job = require("storlua.fio.job")
-local format = require("storlua.report.format")
 local fs = require("storlua.fs")
 local gate = require("storlua.gate")
-local own_file = require("storlua.own_file")
+local layout = require("storlua.fio.layout")
 local target_of = require("storlua.target")
 local task = require("storlua.task")
 local watch = require("storlua.watch")
-local words = require("storlua.fio.words")
 
 local fio = {}
-
-local function check_file(job, path, it, opt)
-  if job.operation == "read" and it.size_bytes > 0 then return end
-  if fs.try_stat(path .. ".owner") then
-    words.usage("%s belongs to a run: %s.owner lies beside it", path, path)
-  end
-  if it.size_bytes == 0 or opt.overwrite or own_file.is_ours(path, 0) then return end
-  words.usage("job %s: %s holds %s that storlua did not write: another name, or --overwrite",
-    job.name, path, format.bytes(it.size_bytes))
-end
-
-local function check_path(job, path)
-  local stat, err = fs.try_stat(path)
-  if stat and stat.kind ~= "file" and stat.kind ~= "block" then
-    words.usage("job %s: %s is neither a file nor a block device", job.name, path)
-  end
-  if not stat and err.code ~= "ENOENT" then words.usage("%s", err.message) end
-  if stat then return end
-  if path:find("^/dev/") and not path:find("^/dev/shm/") then
-    words.usage("job %s: there is no device %s", job.name, path)
-  end
-  local folder = path:match("^(.*)/[^/]*$") or "."
-  local above, why = fs.try_stat(folder == "" and "/" or folder)
-  if not above then words.usage("job %s: %s", job.name, why.message) end
-end
-
---- What is under test, for the conditions; everything that can be refused is
---- refused here.
----@async
----@param opt table of storlua.fio.arguments
----@return string path
-function fio.check(opt)
-  for _, job in ipairs(opt.jobs) do
-    local first
-    for _, path in ipairs(job.paths or {}) do
-      check_path(job, path)
-      local it = target_of.look(path)
-      it:need_medium()
-      local _, size = fio_job.extent(job, it.size_bytes, it.is_device)
-      first = first or size
-      if size ~= first then
-        words.usage("job %s: %s has another size than %s: size= says how much of each", job.name,
-          path, job.path)
-      end
-      if not it.is_device then check_file(job, path, it, opt) end
-    end
-  end
-  return opt.jobs[1].path or "."
-end
 
 -- One target for each path, devices granted when a job writes to them.
 local function open_targets(t, opt)
@@ -70,7 +19,10 @@ local function open_targets(t, opt)
   for _, job in ipairs(opt.jobs) do
     for _, path in ipairs(job.paths or {}) do
       local it = targets[path] or target_of.look(path)
-      targets[path] = it
+      if not targets[path] then
+        targets[path] = it
+        it.may_write = not it.is_device and layout.may_write(path, it.size_bytes, opt)
+      end
       if it.is_device and job.operation ~= "read" and not it.grant then
         it.grant = gate.open(path, { consents = t.destroy,
                                          force_signature = opt.force_signature })
@@ -84,25 +36,9 @@ local function close_targets(opt, targets)
   for _, it in pairs(targets) do it:close() end
   for _, job in ipairs(opt.jobs) do
     for _, path in ipairs(job.unlink and job.paths or {}) do
-      if not targets[path].is_device then fs.try_remove(path) end
+      if targets[path].may_write then fs.try_remove(path) end
     end
   end
-end
-
--- Reading a file that is not there or too short: it is written first, whole,
--- so that no read hits an extent that nobody wrote.
-local function lay_out(t, job, i, it, offset, size)
-  local path, needed = job.paths[i], offset + size
-  local grows = job.operation == "write" and not job.file_overwrite
-  if it.is_device or grows or it.size_bytes >= needed then return end
-  t:phase("layout " .. path, 0, needed)
-  t:measure(job.case_id .. ".layout" .. (#job.paths > 1 and "." .. i or ""), {
-    path = path, operation = "write", record_bytes = math.min(needed, 1 << 20),
-    size_bytes = needed,
-    flush = "end", stamp = needed % 512 == 0,
-  })
-  t:phase(nil)
-  it.size_bytes = needed
 end
 
 -- What the process has used so far; fio tells it for each job.
@@ -206,7 +142,7 @@ local function run_group(t, opt, jobs, targets)
       local stat = not it.is_device and fs.try_stat(path)
       if stat then it.size_bytes = stat.size_bytes end
       local offset, size = fio_job.extent(job, it.size_bytes, it.is_device)
-      lay_out(t, job, at, it, offset, size)
+      layout.write(t, job, at, it, offset + size)
     end
   end
   local scope <close> = task.scope()

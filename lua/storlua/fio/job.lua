@@ -94,6 +94,9 @@ local function check(job, opt)
     words.usage("--readonly: job %s writes (rw=%s)", job.name,
       job.operation == "mixed" and "rw" or (job.operation:gsub("_", "")))
   end
+  if opt.readonly and job.unlink then
+    words.usage("--readonly: job %s removes its files (unlink=1)", job.name)
+  end
   if (job.mix_read or 0) > 100 or (job.mix_write or 0) > 100 then
     words.usage("job %s: a mix is a share of 100", job.name)
   end

@@ -1,0 +1,101 @@
+-- SPDX-License-Identifier: MIT
+--- What can be refused of the jobs of fio before anything is touched.
+
+local fio_job = require("storlua.fio.job")
+local format = require("storlua.report.format")
+local fs = require("storlua.fs")
+local layout = require("storlua.fio.layout")
+local target_of = require("storlua.target")
+local words = require("storlua.fio.words")
+
+local preflight = {}
+
+local function check_path(job, path)
+  local stat, err = fs.try_stat(path)
+  if stat and stat.kind ~= "file" and stat.kind ~= "block" then
+    words.usage("job %s: %s is neither a file nor a block device", job.name, path)
+  end
+  if not stat and err.code ~= "ENOENT" then words.usage("%s", err.message) end
+  if stat then return end
+  if path:find("^/dev/") and not path:find("^/dev/shm/") then
+    words.usage("job %s: there is no device %s", job.name, path)
+  end
+  local folder = path:match("^(.*)/[^/]*$") or "."
+  local above, why = fs.try_stat(folder == "" and "/" or folder)
+  if not above then words.usage("job %s: %s", job.name, why.message) end
+end
+
+-- A file of others is only read, and only where it is all there.
+local function check_file(job, file, missing, opt)
+  local path, size_bytes = file.path, file.it.size_bytes
+  if missing and opt.readonly then
+    words.usage("--readonly: job %s reads up to %d and %s has %d bytes: it would be written first; "
+      .. "give size= within it", job.name, missing, path, size_bytes)
+  end
+  local unlinks = job.unlink and size_bytes > 0
+  if job.operation == "read" and not missing and not unlinks or file.may_write then return end
+  if fs.try_stat(path .. ".owner") then
+    words.usage("%s belongs to a run: %s.owner lies beside it", path, path)
+  end
+  local what = ("job %s: %s holds %s that storlua did not write"):format(job.name, path,
+    format.bytes(size_bytes))
+  if job.operation ~= "read" then
+    words.usage("%s: another name, or --overwrite", what)
+  elseif missing then
+    words.usage("%s, and the job reads up to %d: it would be written first, from its beginning; "
+      .. "give size= and offset= within it, another name, or --overwrite", what, missing)
+  end
+  words.usage("%s, and unlink=1 would remove it: leave that out, or --overwrite", what)
+end
+
+-- What is known of a path, over all jobs.
+local function file_of(files, path, opt)
+  local file = files[path]
+  if file then return file end
+  local it = target_of.look(path)
+  it:need_medium()
+  file = { path = path, it = it, has_bytes = it.size_bytes, after_bytes = it.size_bytes, group = 0,
+           may_write = not it.is_device and layout.may_write(path, it.size_bytes, opt) }
+  files[path] = file
+  return file
+end
+
+-- What it lacks when the job begins: earlier jobs may have written it.
+local function take_missing(job, file, needed)
+  if file.group ~= job.group then file.group, file.has_bytes = job.group, file.after_bytes end
+  local missing = layout.missing(job, file.it.is_device, file.has_bytes, needed)
+  file.has_bytes = missing or file.has_bytes
+  local writes = job.operation == "write" or job.operation == "mixed"
+  file.after_bytes = math.max(file.after_bytes, file.has_bytes, writes and needed or 0)
+  return missing
+end
+
+local function check_job(job, files, opt)
+  local first
+  for _, path in ipairs(job.paths or {}) do
+    check_path(job, path)
+    local file = file_of(files, path, opt)
+    local it = file.it
+    local offset, size = fio_job.extent(job, it.size_bytes, it.is_device)
+    first = first or size
+    if size ~= first then
+      words.usage("job %s: %s has another size than %s: size= says how much of each", job.name,
+        path, job.path)
+    end
+    local missing = take_missing(job, file, offset + size)
+    if not it.is_device then check_file(job, file, missing, opt) end
+  end
+end
+
+--- What is under test, for the conditions; everything that can be refused is
+--- refused here.
+---@async
+---@param opt table of storlua.fio.arguments
+---@return string path
+function preflight.check(opt)
+  local files = {}
+  for _, job in ipairs(opt.jobs) do check_job(job, files, opt) end
+  return opt.jobs[1].path or "."
+end
+
+return preflight

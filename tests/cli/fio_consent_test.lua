@@ -1,0 +1,90 @@
+-- SPDX-License-Identifier: MIT
+--- Files of others: jobs of fio read them where they are, and neither write
+--- nor remove them unless that is asked for.
+
+local disk = require("disk")
+local fio_run = require("fio_run")
+local fs = require("storlua.fs")
+local lu = require("luaunit")
+
+local suite = {}
+local fio, assert_passed = fio_run.fio, fio_run.assert_passed
+
+local function write(path, text)
+  local file <close> = assert(io.open(path, "w"))
+  assert(file:write(text))
+end
+
+local function content(path)
+  local file <close> = assert(io.open(path))
+  return file:read("a")
+end
+
+-- The same job with and without a word more.
+local function job(...)
+  return { "--name=a", "--filename=foreign", "--bs=4k", ... }
+end
+
+function suite.test_a_file_of_others_that_is_too_short_is_not_laid_out()
+  local place <close> = disk.directory()
+  local path = place.path .. "/foreign"
+  for _, case in ipairs {
+    { 20, "--rw=randread", "--size=1m" }, { 20, "--rw=randread", "--size=1m", "--readonly=1" },
+    { 20000, "--rw=read", "--offset=1m", "--size=1m" }, { 1 << 20, "--rw=read", "--size=1028k" },
+    { 20, "--rw=read", "--filesize=64k" }, { 20000, "--rw=read", "--offset=8k", "--size=16k" },
+  } do
+    local text = ("x"):rep(case[1])
+    write(path, text)
+    local words = job(table.unpack(case, 2))
+    local line = table.concat(words, " ")
+    local refused = fio(place, words)
+    lu.assertEquals(refused.code, 2, line)
+    lu.assertStrContains(refused.stderr, "it would be written first", line)
+    lu.assertTrue(content(path) == text, line)
+    lu.assertFalse(fs.exists(refused.run), "nothing is left of it")
+  end
+  -- What is there is read; what storlua may write is laid out.
+  assert_passed(fio(place, job("--rw=read", "--offset=8k", "--size=8k")))
+  lu.assertEquals(content(path), ("x"):rep(20000))
+  local found = assert_passed(fio(place, job("--rw=read", "--size=64k", "--overwrite")))
+  lu.assertEquals(found["a.layout"].result.write.bytes, 65536)
+  found = assert_passed(fio(place, job("--rw=read", "--size=128k")))
+  lu.assertEquals(found["a.layout"].result.write.bytes, 131072)
+  write(path .. ".owner", "")
+  lu.assertStrContains(fio(place, job("--rw=read", "--size=256k")).stderr, "belongs to a run")
+end
+
+function suite.test_readonly_writes_nothing_at_all()
+  local place <close> = disk.directory()
+  local words = job("--rw=read", "--size=64k", "--readonly")
+  local refused = fio(place, words)
+  lu.assertEquals(refused.code, 2)
+  lu.assertStrContains(refused.stderr, "--readonly: job a reads up to 65536 and foreign has 0")
+  lu.assertFalse(fs.exists(place.path .. "/foreign"))
+  assert_passed(fio(place, job("--rw=write", "--size=64k")))
+  assert_passed(fio(place, words))
+  words[#words + 1] = "--unlink=1"
+  lu.assertStrContains(fio(place, words).stderr, "removes its files")
+  lu.assertTrue(fs.exists(place.path .. "/foreign"))
+end
+
+function suite.test_unlink_is_for_what_may_be_written()
+  local place <close> = disk.directory()
+  local path = place.path .. "/foreign"
+  write(path, ("x"):rep(8192))
+  local words = job("--rw=read", "--unlink=1")
+  local refused = fio(place, words)
+  lu.assertEquals(refused.code, 2)
+  lu.assertStrContains(refused.stderr, "unlink=1 would remove it")
+  lu.assertEquals(#content(path), 8192)
+  words[#words + 1] = "--overwrite"
+  assert_passed(fio(place, words))
+  lu.assertFalse(fs.exists(path))
+  for _, rw in ipairs { "write", "read" } do
+    assert_passed(fio(place, job("--rw=" .. rw, "--size=64k")))
+    assert_passed(fio(place, job("--rw=" .. rw, "--size=64k", "--unlink=1")))
+    lu.assertFalse(fs.exists(path))
+  end
+end
+
+return suite
