@@ -99,25 +99,6 @@ local function complete(self, kind, fields)
   return all
 end
 
-local function put(self, kind, fields, flags)
-  local all = complete(self, kind, fields)
-  local ok, line = pcall(event.encode, all)
-  if not ok then
-    self.seq = self.seq - 1
-    error(line, 0)
-  end
-  if flags == "" or flags == "d" then
-    if self.head and kind ~= "start" and self.handle:wants_rotation(#line) then
-      self.seq = self.seq - 1
-      put(self, "start", self.head(), "r")
-      return put(self, kind, fields, flags)
-    end
-  end
-  local ticket = errors.check(self.handle:append(line, flags))
-  if self.on_event then self.on_event(all, line) end
-  return ticket
-end
-
 -- A full queue: wait, also when the task is being cancelled.
 local function await_room(self)
   scheduler.shield(function()
@@ -125,14 +106,56 @@ local function await_room(self)
   end)
 end
 
+local function encode(self, kind, fields)
+  local all = complete(self, kind, fields)
+  local ok, line = pcall(event.encode, all)
+  if ok then return all, line end
+  self.seq = self.seq - 1
+  error(line, 0)
+end
+
+local function append(self, all, line, flags)
+  local ticket = errors.check(self.handle:append(line, flags))
+  if self.on_event then self.on_event(all, line) end
+  return ticket
+end
+
+-- The head of a new file. It may be long: the queue can be full after it.
+local function rotate(self)
+  local all, line = encode(self, "start", self.head())
+  append(self, all, line, "r")
+  if not select(2, self.handle:progress()) then await_room(self) end
+end
+
+-- `counted` adds the event to the sums that a new file begins with. So it is
+-- called when that file has begun: its sums are of what stands before it. With
+-- false it says that the event is not to be written after all.
+local function put(self, kind, fields, flags, counted)
+  local all, line = encode(self, kind, fields)
+  local is_plain = flags == "" or flags == "d"
+  if is_plain and self.head and kind ~= "start" and self.handle:wants_rotation(#line) then
+    self.seq = self.seq - 1
+    rotate(self)
+    all, line = encode(self, kind, fields)
+  end
+  if counted then
+    local ok, result = pcall(counted)
+    if not ok or result == false then self.seq = self.seq - 1 end
+    if not ok then error(result, 0) end
+    if result == false then return 0 end
+  end
+  return append(self, all, line, flags)
+end
+
 --- Queues an event. Nothing is waited for unless the queue is full.
 ---@async
 ---@param kind string
 ---@param fields table
+---@param counted? fun(): boolean|nil adds it to the sums of `head`; false: it is not to be written
 ---@return integer ticket
-function Log:write(kind, fields)
+function Log:write(kind, fields, counted)
   if not select(2, self.handle:progress()) then await_room(self) end
-  return put(self, kind, fields, "")
+  return put(self, kind, fields, "", counted)
 end
 
 --- Writes an event and returns when it is on disk; raises when it cannot be.
@@ -140,9 +163,10 @@ end
 ---@async
 ---@param kind string
 ---@param fields table
-function Log:write_durable(kind, fields)
+---@param counted? fun(): boolean|nil as in write
+function Log:write_durable(kind, fields, counted)
   if not select(2, self.handle:progress()) then await_room(self) end
-  self:await(put(self, kind, fields, "d"))
+  self:await(put(self, kind, fields, "d", counted))
 end
 
 ---@async

@@ -17,6 +17,7 @@ local LOW_EXPONENT, HIGH_EXPONENT = -40, 100
 ---@field max? number
 ---@field mean? number
 ---@field last? number
+---@field has_no_percentiles? boolean an earlier part of the run told only its extremes and mean
 local Metric = {}
 Metric.__index = Metric
 Metric.__name = "storlua.Metric"
@@ -89,6 +90,57 @@ function Metric:merge(sample)
   self.last = sample.last
 end
 
+--- The values by their buckets, each within 1/128.
+---@return number[] bucket, count, bucket, count, …
+function Metric:histogram()
+  local buckets, list = self.buckets, {}
+  if self.values then
+    buckets = {}
+    for _, value in ipairs(self.values) do
+      local index = bucket_of(value)
+      buckets[index] = (buckets[index] or 0) + 1
+    end
+  end
+  for index, n in pairs(buckets) do
+    list[#list + 1] = index
+    list[#list + 1] = n
+  end
+  return list
+end
+
+--- What a later part of the run can go on from. `values` and `histogram` hold
+--- the percentiles; whoever has no room for them leaves them out.
+---@return table state count, min, max, mean, last, unit, and values or histogram
+function Metric:state()
+  local state = { unit = self.unit, count = self.count, min = self.min, max = self.max,
+                  mean = self.mean, last = self.last }
+  if self.values then
+    state.values = table.move(self.values, 1, #self.values, 1, {})
+  elseif not self.has_no_percentiles then
+    state.histogram = self:histogram()
+  end
+  return state
+end
+
+--- The metric that has such a state.
+---@param state table of Metric:state
+---@return storlua.Metric
+function metrics.from_state(state)
+  local self = metrics.new_metric(state.unit)
+  if (state.count or 0) < 1 then return self end
+  for _, name in ipairs { "count", "min", "max", "mean", "last" } do self[name] = state[name] end
+  if state.values then
+    self.values = table.move(state.values, 1, #state.values, 1, {})
+    return self
+  end
+  self.values, self.buckets = nil, {}
+  self.has_no_percentiles = not state.histogram
+  for i = 1, #(state.histogram or {}), 2 do
+    self.buckets[state.histogram[i]] = state.histogram[i + 1]
+  end
+  return self
+end
+
 local function bucket_percentile(self, rank)
   local order = {}
   for index in pairs(self.buckets) do order[#order + 1] = index end
@@ -114,6 +166,7 @@ function Metric:percentile(percent)
   local rank = math.max(1, math.ceil(percent * self.count / 100 - 1e-6))
   if rank >= self.count then return self.max end
   if rank == 1 then return self.min end
+  if self.has_no_percentiles then return nil end
   if self.values then
     if not self.sorted then
       self.sorted = table.move(self.values, 1, #self.values, 1, {})
@@ -168,6 +221,14 @@ function Metrics:sample(name, value, unit)
   metric.unit = metric.unit or unit
   metric:add(value)
   return metric
+end
+
+--- Goes on with what an earlier part of the run sampled.
+---@param name string
+---@param state table of Metric:state
+function Metrics:adopt(name, state)
+  if not self.samples[name] then new_name(self, name) end
+  self.samples[name] = metrics.from_state(state)
 end
 
 ---@param name string

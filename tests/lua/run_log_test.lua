@@ -159,17 +159,23 @@ function test.test_a_stopped_run_can_be_resumed()
   lu.assertStrContains(report.stdout, 'failures="0" errors="0"')
 end
 
--- The sums of what rotation dropped are part of the verdict after a resume.
+-- The sums of what rotation dropped are part of the verdict after a resume,
+-- and so is what thresholds are judged by.
 function test.test_resume_after_rotation_forgets_no_failure()
-  local place <close> = procedure_run.place [[
+  local place <close> = procedure_run.place([[
     for n in t:rounds { count = 1000 } do
       t:check("fine", n ~= 2, "round %d", n)
+      t:measure("null", NULL, { labels = { round = n } })
+      t:sample("disk.celsius", n == 2 and 95 or 40, "C")
+      t:count("seen", "x", 1)
       t:event("x_filler", { text = ("x"):rep(4000) })
+      if n == 2 then task.sleep(1.1) end
       if n == 700 and not t.resume then
         t:check("cut", true)
         task.sleep(60)
       end
-    end ]]
+    end ]], [[thresholds = { "disk.celsius max < 80", "disk.celsius min >= 40",
+                             "seen count == 1000" },]])
   local run <close> = cli_run.start { "--output", place.run_dir, "--log-limit", "1M",
                                       place.script }
   run:wait_event(place.run_dir, function(one) return one.case_id == "cut" end, 60)
@@ -177,9 +183,15 @@ function test.test_resume_after_rotation_forgets_no_failure()
   run:finish(10)
   local result = cli_run.run { "--resume", place.run_dir, place.script }
   lu.assertEquals(result.code, 1, result.stderr)
-  local verdicts = cli_run.events_of(place.run_dir, "verdict")
-  lu.assertEquals({ verdicts[1].checks_failed, verdicts[1].rounds }, { 1, 1000 })
-  lu.assertStrContains(verdicts[1].reasons[1], "fine: round 2")
+  local v = cli_run.verdict(place.run_dir)
+  -- the round that was cut is done again
+  lu.assertEquals({ v.checks_failed, v.rounds, v.measures }, { 1, 1000, 1001 })
+  lu.assertStrContains(v.reasons[1], "fine: round 2")
+  local ok = {}
+  for i, one in ipairs(cli_run.events_of(place.run_dir, "threshold")) do ok[i] = one.ok end
+  lu.assertEquals(ok, { false, true, false })
+  lu.assertStrContains(v.reasons[2], "threshold disk.celsius max < 80: 95")
+  lu.assertStrContains(v.reasons[3], "threshold seen count == 1000: 1001")
 end
 
 function test.test_resume_names_a_damaged_line()

@@ -40,7 +40,7 @@ trim_reads_zero trim_granularity_bytes
 cache resident_before_bytes source from_medium medium_reason counters
 read_bytes write_bytes read_operations write_operations flushes
 bytes_written bytes_read verified_bytes kernel_errors
-notes failures failures_total metrics
+notes failures failures_total failed_cases passed metrics metrics_left_out
 ]]
 
 local keys = { rank = {}, by_rank = {} }

@@ -69,7 +69,7 @@ local function report_cleanups(self)
 end
 
 local function judge_threshold(recorder, rule)
-  local reason, lost = recorder.not_measured[rule.metric], recorder.lost[rule.metric]
+  local reason, lost = recorder.not_measured[rule.metric], recorder:lost_reason(rule)
   if reason and not lost and not recorder.metrics:has(rule.metric) then
     return threshold.not_judged(rule, reason)
   end

@@ -284,10 +284,7 @@ function Run:event(kind, fields)
     error(("t:event: '%s' is not a kind that a script writes; its own begin with x_"):format(
       tostring(kind)), 2)
   end
-  if kind == "kernel" and fields.class == "error" then
-    local totals = self.recorder.totals
-    totals.kernel_errors = totals.kernel_errors + 1
-  end
+  if kind == "kernel" then return self.recorder:kernel(fields) end
   local log = self.recorder.log
   if durable then log:write_durable(kind, fields) else log:write(kind, fields) end
 end
