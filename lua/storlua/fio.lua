@@ -36,7 +36,7 @@ local function close_targets(opt, targets)
   for _, it in pairs(targets) do it:close() end
   for _, job in ipairs(opt.jobs) do
     for _, path in ipairs(job.unlink and job.paths or {}) do
-      if targets[path].may_write then fs.try_remove(path) end
+      if targets[path].may_write then layout.remove(path) end
     end
   end
 end

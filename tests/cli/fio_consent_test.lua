@@ -39,7 +39,7 @@ function suite.test_a_file_of_others_that_is_too_short_is_not_laid_out()
     local line = table.concat(words, " ")
     local refused = fio(place, words)
     lu.assertEquals(refused.code, 2, line)
-    lu.assertStrContains(refused.stderr, "it would be written first", line)
+    lu.assertStrContains(refused.stderr, "it would be written first")
     lu.assertTrue(content(path) == text, line)
     lu.assertFalse(fs.exists(refused.run), "nothing is left of it")
   end

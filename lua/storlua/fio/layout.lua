@@ -3,7 +3,9 @@
 --- is written first, whole, so that no read hits an extent that nobody wrote.
 
 local fs = require("storlua.fs")
+local job_of_thread = require("storlua.job")
 local own_file = require("storlua.own_file")
+local task = require("storlua.task")
 
 local layout = {}
 
@@ -41,6 +43,12 @@ function layout.spec(path, bytes)
   }
 end
 
+--- Removes a file, unless a job was given up: its device may not answer.
+---@param path string
+function layout.remove(path)
+  if job_of_thread.given_up == 0 then fs.try_remove(path) end
+end
+
 --- Lays out the file number `i` of a job, where that is needed.
 ---@async
 ---@param t storlua.Run
@@ -56,10 +64,19 @@ function layout.write(t, job, i, it, needed)
     t:abort("job %s: %s has shrunk to %d bytes, up to %d are read", job.name, path, it.size_bytes,
       needed)
   end
+  local made = not fs.try_stat(path)
+  local is_whole = false
+  local _ <close> = task.defer(function()
+    if made and not is_whole then layout.remove(path) end
+  end)
   t:phase("layout " .. path, 0, bytes)
-  t:measure(job.case_id .. ".layout" .. (#job.paths > 1 and "." .. i or ""),
+  local result = t:measure(job.case_id .. ".layout" .. (#job.paths > 1 and "." .. i or ""),
     layout.spec(path, bytes))
   t:phase(nil)
+  if result["end"] ~= "complete" then
+    t:abort("job %s: %s could not be laid out%s", job.name, path, made and ": removed again" or "")
+  end
+  is_whole = true
   it.size_bytes = bytes
 end
 

@@ -5,6 +5,8 @@ local fio_job = require("storlua.fio.job")
 local format = require("storlua.report.format")
 local fs = require("storlua.fs")
 local layout = require("storlua.fio.layout")
+local quantity = require("storlua.quantity")
+local room_in = require("storlua.room")
 local target_of = require("storlua.target")
 local words = require("storlua.fio.words")
 
@@ -64,6 +66,7 @@ end
 local function take_missing(job, file, needed)
   if file.group ~= job.group then file.group, file.has_bytes = job.group, file.after_bytes end
   local missing = layout.missing(job, file.it.is_device, file.has_bytes, needed)
+  if missing then file.laid_out_bytes, file.by = missing, job.name end
   file.has_bytes = missing or file.has_bytes
   local writes = job.operation == "write" or job.operation == "mixed"
   file.after_bytes = math.max(file.after_bytes, file.has_bytes, writes and needed or 0)
@@ -87,6 +90,33 @@ local function check_job(job, files, opt)
   end
 end
 
+-- All that is laid out must fit, with what the files have already.
+local function check_room(files)
+  local rooms = {}
+  for path, file in pairs(files) do
+    local folder = path:match("^(.*)/[^/]*$") or "."
+    folder = folder == "" and "/" or folder
+    local stat = file.laid_out_bytes and fs.try_stat(path)
+    if file.laid_out_bytes then
+      local dev = fs.stat(folder).dev
+      rooms[dev] = rooms[dev] or { folder = folder, needed_bytes = 0, most = file }
+      local room = rooms[dev]
+      local more_bytes = file.laid_out_bytes - (stat and stat.allocated_bytes or 0)
+      room.needed_bytes = room.needed_bytes + math.max(more_bytes, 0)
+      if file.laid_out_bytes > room.most.laid_out_bytes then room.most = file end
+    end
+  end
+  for _, room in pairs(rooms) do
+    local found = room_in.directory(room.folder)
+    if room.needed_bytes > found.bytes then
+      words.usage("job %s: %s would be written first, up to %d, and what is written needs %s: %s "
+        .. "has room for %s (%s); size= and offset= say how far a job goes", room.most.by,
+        room.most.path, room.most.laid_out_bytes, quantity.size_text(room.needed_bytes),
+        room.folder, quantity.size_text(found.bytes), found.limit)
+    end
+  end
+end
+
 --- What is under test, for the conditions; everything that can be refused is
 --- refused here.
 ---@async
@@ -95,6 +125,7 @@ end
 function preflight.check(opt)
   local files = {}
   for _, job in ipairs(opt.jobs) do check_job(job, files, opt) end
+  check_room(files)
   return opt.jobs[1].path or "."
 end
 
