@@ -53,28 +53,35 @@ local function base_folder()
   return fs.is_writable("/run") and "/run" or os.getenv("TMPDIR") or "/tmp"
 end
 
+local function clean_folder(folder, done, left)
+  for _, sub in ipairs { "mount", "below" } do
+    local point = folder .. "/" .. sub
+    if errors.try(job.wait, core.unmount(point)) then
+      done[#done + 1] = "unmounted " .. point
+    end
+  end
+  if not disk.clean(folder, done, left) then return end
+  fs.remove_tree(folder)
+  done[#done + 1] = "removed " .. folder
+end
+
 --- Removes what killed runs have left: mounts, devices, folders. Returns what it
---- did, in words.
+--- did, and what it could not or must not remove, in words. A device is removed
+--- only if it is the very one that the run made.
 ---@async
----@return string[]
+---@return string[] done
+---@return string[] left
 function ramfs.clean()
-  local done, base = {}, base_folder()
+  local done, left, base = {}, {}, base_folder()
   for _, name in ipairs(fs.list(base)) do
     local pid, started = name:match("^storlua%.ramfs%.(%d+)%-(%d+)%.")
     if pid and identity(math.tointeger(tonumber(pid))) ~= pid .. "-" .. started then
       local folder = base .. "/" .. name
-      for _, sub in ipairs { "mount", "below" } do
-        local point = folder .. "/" .. sub
-        if errors.try(job.wait, core.unmount(point)) then
-          done[#done + 1] = "unmounted " .. point
-        end
-      end
-      disk.clean(folder, done)
-      fs.remove_tree(folder)
-      done[#done + 1] = "removed " .. folder
+      local _, err = errors.try(clean_folder, folder, done, left)
+      if err then left[#left + 1] = ("%s is not removed: %s"):format(folder, err.message) end
     end
   end
-  return done
+  return done, left
 end
 
 local folders = 0
@@ -85,12 +92,17 @@ local function new_folder()
   return path
 end
 
-local function check_room(kind, size_bytes)
+--- Why a file system of that size does not fit into the memory now, or nil.
+---@param kind string
+---@param size_bytes integer
+---@return string|nil
+function ramfs.no_room(kind, size_bytes)
   local l = limits.read()
-  local need = size_bytes * ramfs.COST[kind]
-  if need <= l.room_bytes then return end
-  errors.raise("ENOMEM", "%s of %s may take %s of memory: %s", kind,
-    quantity.size_text(size_bytes), quantity.size_text(need), limits.text(l))
+  local cost = ramfs.COST[kind]
+  if size_bytes <= l.room_bytes // cost then return nil end
+  local need = size_bytes <= math.maxinteger // cost and size_bytes * cost or math.maxinteger
+  return ("%s of %s may take %s of memory: %s"):format(kind, quantity.size_text(size_bytes),
+    quantity.size_text(need), limits.text(l))
 end
 
 -- What is really mounted: recipes are full of options that do nothing.
@@ -117,7 +129,7 @@ local function mount(undo, source, path, type, options)
   local is_made = false
   undo(function()
     local _, err = errors.try(job.wait, core.unmount(path))
-    if err and (is_made or err.code ~= "EINVAL") then error(err, 0) end
+    if err and (is_made or err.code ~= "EINVAL" and err.code ~= "EPERM") then error(err, 0) end
   end)
   job.wait(core.mount(source, path, type, options))
   is_made = true
@@ -181,7 +193,8 @@ function ramfs.mount(kind, size, options)
                    wanted_disk = options and options.disk,
                    file_system = options and options.file_system }
   if object.size_bytes < 1 << 20 then errors.raise("EINVAL", "%s: at least 1 MiB", kind) end
-  check_room(kind, object.size_bytes)
+  local why = ramfs.no_room(kind, object.size_bytes)
+  if why then errors.raise("ENOMEM", "%s", why) end
   object.is_private = be_private()
   object.folder = new_folder()
   local steps = { function() fs.remove_tree(object.folder) end }

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- File systems in memory: mounted as asked, bounded, and always gone again.
+local brd = require("storlua.ramfs.brd")
 local disk = require("disk")
 local fs = require("storlua.fs")
 local lu = require("luaunit")
@@ -81,6 +82,33 @@ function T.test_more_than_there_is()
   end
   local _, err = ramfs.try_mount("tmpfs", "4k")
   lu.assertEquals(err.code, "EINVAL")
+end
+
+-- There may be no brd here; a file and a loop device are as good to look at.
+function T.test_blank_is_judged_to_the_last_byte()
+  local place <close> = disk.directory()
+  local path = place.path .. "/ram"
+  process.run { "truncate", "-s", "5M", path }
+  lu.assertTrue(brd.is_blank(path))
+  local file <close> = assert(io.open(path, "r+b"))
+  file:seek("set", (5 << 20) - 1)
+  file:write("x")
+  file:flush()
+  lu.assertFalse(brd.is_blank(path))
+  lu.assertFalse(brd.is_blank(place.path .. "/none"))
+end
+
+function T.test_a_ram_disk_is_given_back_empty()
+  local place <close> = disk.directory() -- no device: only zeros can be written
+  local path = place.path .. "/ram"
+  process.run { "dd", "if=/dev/urandom", "of=" .. path, "bs=100k", "count=15" }
+  brd.free(path)
+  lu.assertTrue(brd.is_blank(path))
+  lu.assertEquals(fs.stat(path).size_bytes, 1536000)
+  local loop <close> = disk.loop { size = "4M" } -- a device that can discard
+  process.run { "mke2fs", "-q", "-F", loop.device }
+  brd.free(loop.device)
+  lu.assertTrue(brd.is_blank(loop.device))
 end
 
 return T

@@ -2,14 +2,14 @@
 --- The block device of a RAM disk: brd where the kernel has it, else zram, else
 --- a loop device on a file in tmpfs; each by its true name.
 
+local brd = require("storlua.ramfs.brd")
 local errors = require("storlua.errors")
 local fs = require("storlua.fs")
+local marker = require("storlua.ramfs.marker")
 local process = require("storlua.process")
 local task = require("storlua.task")
 
 local disk = {}
-
-local BLANK_BYTES = 128 << 10
 
 local function put(path, text)
   local file, why = io.open(path, "w")
@@ -18,59 +18,38 @@ local function put(path, text)
   local ok, err = file:write(text)
   ok = ok and file:flush()
   if not ok then errors.raise("EIO", "%s: %s", path, err or "not written") end
+  return true
 end
 
 local function number_in(path)
   return math.tointeger(tonumber((fs.try_read(path) or ""):match("^(%d+)")))
 end
 
--- A RAM disk that was there before us and holds something is somebody's.
-local function is_blank(path)
-  local file = io.open(path, "rb")
-  if not file then return false end
-  local _ <close> = file
-  local data = file:read(BLANK_BYTES)
-  return data ~= nil and not data:find("[^\0]")
-end
-
-local function find_brd(size_bytes)
-  local reason = "there is no /dev/ram0 and no module brd"
-  for n = 0, 15 do
-    local name = "ram" .. n
-    local sectors = number_in("/sys/block/" .. name .. "/size")
-    if sectors then
-      if sectors * 512 < size_bytes then
-        reason = ("/dev/%s has %d KiB: load brd with rd_size"):format(name, sectors // 2)
-      elseif not is_blank("/dev/" .. name) then
-        reason = "/dev/" .. name .. " holds data"
-      else
-        return "/dev/" .. name
-      end
-    end
-  end
-  return nil, reason
-end
-
 local try = {}
 
 function try.brd(undo, object)
-  local device, reason = find_brd(object.size_bytes)
-  if device then return device end
+  local device, reason = brd.find(object.size_bytes)
+  if device then
+    undo(function() brd.free(device) end)
+    return device
+  end
   if fs.try_stat("/sys/block/ram0") then return nil, reason end
   local loaded = process.try_run { "modprobe", "brd", "rd_nr=1",
     ("rd_size=%d"):format(object.size_bytes // 1024) }
   if not loaded or loaded.code ~= 0 then return nil, reason end
   undo(function() process.try_run { "modprobe", "-r", "brd" } end)
-  return find_brd(object.size_bytes)
+  return brd.find(object.size_bytes)
 end
 
 local function remove_zram(number)
   for _ = 1, 50 do -- udev may be looking at it
-    local ok = pcall(put, ("/sys/block/zram%d/reset"):format(number), "1")
-    if ok and pcall(put, "/sys/class/zram-control/hot_remove", tostring(number)) then return end
+    local ok = errors.try(put, ("/sys/block/zram%d/reset"):format(number), "1")
+    if ok and errors.try(put, "/sys/class/zram-control/hot_remove", tostring(number)) then
+      return
+    end
     task.sleep(0.05)
   end
-  errors.raise("EBUSY", "zram%d cannot be removed", number)
+  errors.raise("EBUSY", "zram%d cannot be removed: it is in use", number)
 end
 
 function try.zram(undo, object)
@@ -80,8 +59,9 @@ function try.zram(undo, object)
   end
   local number = number_in("/sys/class/zram-control/hot_add")
   if not number then return nil, "zram gives no device (not root?)" end
-  put(("%s/zram%d"):format(object.folder, number), "")
   undo(function() remove_zram(number) end)
+  put(("%s/zram%d"):format(object.folder, number),
+    marker.text("zram" .. number, object.size_bytes))
   local device = "/dev/zram" .. number
   put(("/sys/block/zram%d/disksize"):format(number), tostring(object.size_bytes))
   for _ = 1, 100 do
@@ -107,7 +87,8 @@ function try.loop(undo, object, mount)
   if not attached then return nil, err.message end
   if attached.code ~= 0 then return nil, attached.stderr:gsub("%s+$", "") end
   local device = attached.stdout:gsub("%s+$", "")
-  put(object.folder .. "/" .. device:match("[^/]*$"), "")
+  local name = device:match("[^/]*$")
+  put(object.folder .. "/" .. name, marker.text(name, object.size_bytes))
   return device
 end
 
@@ -137,25 +118,46 @@ function disk.open(undo, object, mount)
   errors.raise("ENODEV", "no RAM disk here: %s", table.concat(words, "; "))
 end
 
---- Removes the devices that a folder of a killed run names.
+local clean = {}
+
+function clean.zram(name)
+  remove_zram(math.tointeger(tonumber(name:match("%d+"))))
+  return "removed " .. name
+end
+
+function clean.loop(name)
+  local backing = fs.try_read("/sys/block/" .. name .. "/loop/backing_file")
+  -- Nothing is attached any more, or what is has another name.
+  if not (backing and backing:find("disk.img", 1, true)) then return nil end
+  process.run { "losetup", "-d", "/dev/" .. name }
+  return "detached " .. name
+end
+
+--- Removes the devices that a folder of a killed run names, if they are still
+--- the ones it made.
 ---@async
 ---@param folder string
 ---@param done string[] what was done is added
-function disk.clean(folder, done)
+---@param left string[] and what was not, with the reason
+---@return boolean over nothing is there to be tried again
+function disk.clean(folder, done, left)
+  local over = true
   for _, name in ipairs(fs.list(folder)) do
-    local number = name:match("^zram(%d+)$")
-    if number and fs.try_stat("/sys/block/" .. name) then
-      remove_zram(math.tointeger(tonumber(number)))
-      done[#done + 1] = "removed " .. name
-    end
-    local backing = name:find("^loop%d+$")
-      and fs.try_read("/sys/block/" .. name .. "/loop/backing_file")
-    -- The number may be somebody else's by now.
-    if backing and backing:find("disk.img", 1, true) then
-      process.try_run { "losetup", "-d", "/dev/" .. name }
-      done[#done + 1] = "detached " .. name
+    local kind = name:match("^(%l+)%d+$")
+    if clean[kind] and fs.try_stat("/sys/block/" .. name) then
+      local is_ours, why = marker.is_of(name, fs.try_read(folder .. "/" .. name) or "")
+      local text, err
+      if is_ours then text, err = errors.try(clean[kind], name) end
+      done[#done + 1] = text
+      if err then
+        over = false
+        left[#left + 1] = err.message .. "; the next run tries again"
+      elseif not is_ours then
+        left[#left + 1] = ("/dev/%s is left alone: %s"):format(name, why)
+      end
     end
   end
+  return over
 end
 
 return disk
