@@ -5,6 +5,7 @@
 
 local bandwidth = require("storlua.memory.bandwidth")
 local conditions = require("storlua.memory.conditions")
+local errors = require("storlua.errors")
 local iozone = require("storlua.iozone")
 local iozone_arguments = require("storlua.iozone.arguments")
 local limits = require("storlua.memory.limits")
@@ -12,6 +13,9 @@ local quantity = require("storlua.quantity")
 local ramfs = require("storlua.ramfs")
 local storlua = require("storlua")
 local workload = require("storlua.workload")
+
+local MEMORY_BYTES <const> = 64 << 20
+local MEMORY_STEP <const> = 64 << 10
 
 local function kinds_of(opt)
   local list = {}
@@ -33,6 +37,29 @@ local function matrix_of(opt, kind, path)
   local parsed = iozone_arguments.parse(argv)
   parsed.prefix = kind
   return iozone.matrix(parsed)
+end
+
+-- ramfs would take all of the memory: this is the limit it does not have.
+local function check_matrix(opt, kinds)
+  local largest = matrix_of(opt, kinds[1], "storlua.ramfs"):largest_bytes()
+  if largest > opt.size * 7 // 8 then
+    storlua.usage(("--size %s is too small for files of %s (the flags' -g)"):format(
+      quantity.size_text(opt.size), quantity.size_text(largest)))
+  end
+end
+
+-- Before the room is judged: what a killed run has left may be what takes it.
+local function clean(t)
+  local cleaned, left = ramfs.clean()
+  for _, text in ipairs(cleaned) do t:note("cleaned", text) end
+  for _, text in ipairs(left) do t:note("not_cleaned", text) end
+end
+
+local function check_room(opt, kinds)
+  for _, kind in ipairs(kinds) do
+    local why = ramfs.no_room(kind, opt.size)
+    if why then storlua.usage("--size: " .. why) end
+  end
 end
 
 -- Whether O_DIRECT and O_SYNC are taken here, tried and not assumed.
@@ -91,11 +118,6 @@ local function measure_on(t, opt, kind)
   local _ <close> = mounted
   local path = mounted.path .. "/storlua.ramfs"
   local matrix = matrix_of(opt, kind, path)
-  -- ramfs would take all of the memory: this is the limit it does not have.
-  if matrix:largest_bytes() > opt.size * 7 // 8 then
-    storlua.usage(("--size %s is too small for files of %s (the flags' -g)"):format(
-      quantity.size_text(opt.size), quantity.size_text(matrix:largest_bytes())))
-  end
   local direct, sync = open_modes(mounted.path .. "/storlua.probe")
   t:note(kind .. ".is", mounted.name)
   t:note(kind .. ".O_DIRECT", direct)
@@ -106,15 +128,28 @@ local function measure_on(t, opt, kind)
   return best
 end
 
+-- Twice the size is what the copy takes; the caches of small machines are small.
+local function memory_size()
+  local most = limits.read().room_bytes // 3
+  return math.min(MEMORY_BYTES, most // MEMORY_STEP * MEMORY_STEP)
+end
+
+-- The matrix is measured by now: memory that became short costs only its figure.
 local function measure_memory(t)
-  local rates = {}
+  local rates = { bytes = memory_size(), missing = {} }
   for _, operation in ipairs { "read", "write", "copy" } do
-    local result, spec = conditions.around(bandwidth.run, { operation = operation,
-      size = "64M" })
-    result.level = "unknown"
-    t:memory("memory." .. operation, { spec = spec, result = result,
-      reason = bandwidth.problem(result) })
-    rates[operation] = result.mb_s
+    local result, spec = errors.try(conditions.around, bandwidth.run, { operation = operation,
+      size = rates.bytes })
+    if result then
+      result.level = "unknown"
+      t:memory("memory." .. operation, { spec = spec, result = result,
+        reason = bandwidth.problem(result) })
+      rates[operation] = result.mb_s
+    else
+      local why = spec.hint or spec.message
+      t:note("not_measured.memory." .. operation, why)
+      rates.missing[#rates.missing + 1] = ("memory, %s: not measured: %s"):format(operation, why)
+    end
   end
   return rates
 end
@@ -123,8 +158,11 @@ local COLUMNS = { "write", "rewrite", "read", "reread", "random_read", "random_w
 
 local function figure(value, of)
   if not value then return ("%15s"):format("-") end
+  if not of then return ("%8.0f       "):format(value) end
   return ("%8.0f (%3.0f%%)"):format(value, 100 * value / of)
 end
+
+local function rate(value) return value and ("%.0f"):format(value) or "-" end
 
 local function print_comparison(memory, results)
   print("\nbest of the matrix, MB/s (10^6), and its share of what the memory reads or writes:")
@@ -138,8 +176,9 @@ local function print_comparison(memory, results)
     end
     print(table.concat(row))
   end
-  print(("  %-46s read %.0f, write %.0f, copy %.0f moved"):format("memory, 1 thread, 64 MiB",
-    memory.read, memory.write, memory.copy))
+  print(("  %-46s read %s, write %s, copy %s moved"):format("memory, 1 thread, "
+    .. quantity.size_text(memory.bytes), rate(memory.read), rate(memory.write), rate(memory.copy)))
+  for _, text in ipairs(memory.missing) do print("  " .. text) end
   for _, one in ipairs(results) do
     print(("  %s: O_DIRECT %s; O_SYNC %s\n    %s"):format(one.name, one.direct, one.sync,
       MEANING[one.kind]))
@@ -171,7 +210,9 @@ root. What a killed run has left is cleaned first.]],
   target = false,
   run = function(t, opt)
     local kinds = kinds_of(opt)
-    for _, text in ipairs(ramfs.clean()) do t:note("cleaned", text) end
+    check_matrix(opt, kinds)
+    clean(t)
+    check_room(opt, kinds)
     t:note("memory", limits.text(limits.read()))
     local results = {}
     for _, kind in ipairs(kinds) do

@@ -141,7 +141,7 @@ function T.test_a_killed_run_is_cleaned_by_the_next()
   lu.assertNotStrContains(fs.read("/proc/self/mountinfo"), "storlua.ramfs." .. pid)
   local r = cli_run.run { "--output", place.path .. "/next", "ramfs.lua", "--on", "tmpfs",
     "--size", "1000T", SMALL }
-  lu.assertEquals(r.code, 1, r.stdout .. r.stderr) -- after cleaning
+  lu.assertEquals(r.code, 2, r.stdout .. r.stderr) -- after cleaning
   lu.assertEquals(folders_of(pid), {})
   lu.assertStrContains(r.stdout, "cleaned")
 end

@@ -29,8 +29,24 @@ end
 function T.test_bad_command_lines()
   local place <close> = disk.directory()
   for _, argv in ipairs { { "--on", "nfs" }, { "--on", "," }, { "--flags=-Q7" },
-                          { "--size", "0" } } do
+                          { "--size", "0" }, { "--size", "1M" },
+                          { "--size", "4M", "--flags=-i 0 -s 8m" } } do
     local r = cli_run.run { "--output", place.path .. "/none", "ramfs.lua", table.unpack(argv) }
+    lu.assertEquals(r.code, 2, table.concat(argv, " ") .. r.stdout .. r.stderr)
+    lu.assertNotStrContains(r.stdout .. r.stderr, "the script raised")
+  end
+end
+
+-- Nothing may be mounted before the flags and the size are known to be good:
+-- unshare and mount would be refused here, so exit code 1 tells of them.
+function T.test_checked_before_anything_is_mounted()
+  disk.need_root()
+  local place <close> = disk.directory()
+  process.run { "chmod", "777", place.path }
+  for i, argv in ipairs { { "--size", "1M" }, { "--flags=-Q7" }, { "--size", "1000T" } } do
+    local r = process.try_run { "setpriv", "--reuid", "65534", "--clear-groups",
+      "--bounding-set", "-all", cli_run.program, "--output", place.path .. "/" .. i,
+      "ramfs.lua", "--on", "tmpfs", table.unpack(argv) }
     lu.assertEquals(r.code, 2, table.concat(argv, " ") .. r.stdout .. r.stderr)
   end
 end
@@ -55,7 +71,7 @@ function T.test_too_large_for_the_memory()
   local place <close> = disk.directory()
   local r = cli_run.run { "--output", place.path .. "/run", "ramfs.lua", "--on", "ramfs",
     "--size", "1000T", SMALL }
-  lu.assertEquals(r.code, 1, r.stdout .. r.stderr)
+  lu.assertEquals(r.code, 2, r.stdout .. r.stderr)
   lu.assertStrContains(r.stdout, "stay for others")
 end
 
@@ -64,11 +80,20 @@ function T.test_larger_than_the_cgroup_allows()
   local place <close> = disk.directory()
   local r = group.run { cli_run.program, "--output", place.path .. "/run", "ramfs.lua", "--size",
     "80M", SMALL }
-  lu.assertEquals(r.code, 1, r.stdout .. r.stderr)
-  for _, kind in ipairs { "tmpfs", "ramfs", "ramdisk" } do
-    lu.assertStrContains(r.stdout, kind .. ": not measured")
-  end
-  lu.assertStrContains(r.stdout, "limits to 64 MiB")
+  lu.assertEquals(r.code, 2, r.stdout .. r.stderr)
+  lu.assertStrContains(r.stdout .. r.stderr, "limits to 64 MiB")
+end
+
+-- 64 MiB of memory to compare with are not there, so less is measured.
+function T.test_the_comparison_on_a_small_machine()
+  local group <close> = disk.memory_group("130M")
+  local place <close> = disk.directory()
+  local r = group.run { cli_run.program, "--output", place.path .. "/run", "ramfs.lua", "--on",
+    "tmpfs", "--flags=-i 0 -i 1 -s 4m -r 64k" }
+  lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
+  lu.assertNotStrContains(r.stdout, "64 MiB")
+  lu.assertStrContains(r.stdout, "memory, 1 thread, ")
+  lu.assertEquals(#cli_run.events_of(place.path .. "/run", "memory"), 3)
 end
 
 return T
