@@ -128,7 +128,7 @@ static int find_number(const struct sl_gate_request *request,
   if (stat(request->path, &st) != 0) {
     return sl_error_set(e, -errno, "open", request->path, -1);
   }
-  if (S_ISREG(st.st_mode)) sl_gate_judge_file(request->path, answer);
+  if (S_ISREG(st.st_mode)) sl_gate_judge_file(&st, answer);
   if (answer->reason_count) return refused(request, answer, e);
   if (!S_ISBLK(st.st_mode)) {
     sl_error_set(e, -ENOTBLK, "open", request->path, -1);

@@ -3,7 +3,7 @@
 #define STORLUA_CORE_DEVICE_GATE_H
 
 /* The safety gate: nothing in this project writes to a block device without a
- * grant for its number.
+ * grant for its number, nor to a file behind a loop device.
  *
  * A grant is given when nobody uses the device, the unit was named by the
  * caller, nothing known lies on it (or the caller said to overwrite it), and
@@ -64,9 +64,9 @@ bool sl_gate_is_granted(struct sl_device_number device);
  * without a grant. */
 int sl_gate_duplicate(struct sl_device_number device);
 
-/* 0 when `fd`, just opened for writing at `path`, is no block device, or one
- * with a grant that is still the unit it was given for; SL_REFUSED with the
- * reason in the hint. */
+/* 0 when `fd`, just opened for writing at `path`, is a block device with a
+ * grant that is still the unit it was given for, or a file that lies behind no
+ * loop device; SL_REFUSED with the reason in the hint.  May block. */
 int sl_gate_check(int fd, const char *path, struct sl_error *e);
 
 #endif

@@ -97,11 +97,28 @@ static bool is_same_unit(const struct sl_grant *grant, int fd) {
   return same;
 }
 
+/* The name does not matter: a hard link, or what a symlink leads to, is the
+ * same file. */
+static int check_file(const struct stat *st, const char *path,
+                      struct sl_error *e) {
+  struct sl_gate_answer *answer = calloc(1, sizeof *answer);
+  if (!answer) return sl_error_set(e, -ENOMEM, "open", path, -1);
+  sl_gate_judge_file(st, answer);
+  int code = answer->reason_count ? SL_REFUSED : 0;
+  if (code) {
+    sl_error_set(e, code, "open for writing", path, -1);
+    sl_error_hint(e, "%.250s; detach that first", answer->reasons[0].text);
+  }
+  free(answer);
+  return code;
+}
+
 int sl_gate_check(int fd, const char *path, struct sl_error *e) {
   struct sl_grant grant;
   struct stat st;
 
   if (fstat(fd, &st) != 0) return sl_error_set(e, -errno, "fstat", path, -1);
+  if (S_ISREG(st.st_mode)) return check_file(&st, path, e);
   if (!S_ISBLK(st.st_mode)) return 0;
   struct sl_device_number number = {major(st.st_rdev), minor(st.st_rdev)};
   if (!find(number, &grant)) {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Who uses the device, and what would be lost. */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "core/device/gate_private.h"
@@ -65,34 +63,24 @@ static void judge_uses(const struct sl_uses *uses, const struct sl_reach *reach,
   }
 }
 
-/* The loop devices over one file, but for `except`. */
-static void judge_loops(struct sl_device_number file_device, uint64_t inode,
-                        const char *except, const char *what,
-                        struct sl_gate_answer *answer) {
-  char node[300];
-  struct dirent *entry;
-  struct sl_loop_file file;
+struct over {
+  const char *what;
+  const char *except; /* a loop device of this name is meant to be there */
+  struct sl_gate_answer *answer;
+};
 
-  DIR *list = opendir("/sys/class/block");
-  while (list && (entry = readdir(list))) {
-    const char *name = entry->d_name;
-    if (strncmp(name, "loop", 4) != 0 || strcmp(name, except) == 0) continue;
-    if (strchr(name, 'p') != strrchr(name, 'p')) continue; /* loop0p1 */
-    snprintf(node, sizeof node, "/dev/%s", name);
-    if (sl_loop_file_read(node, &file) == 0 && file.inode == inode &&
-        sl_same_device(file.file_device, file_device)) {
-      sl_gate_refuse(answer, "loop", "%s lies behind the loop device %s", what,
-                     name);
-    }
-  }
-  if (list) closedir(list);
+static void refuse_over(void *user, const char *name) {
+  const struct over *over = user;
+  if (strcmp(name, over->except) == 0) return;
+  sl_gate_refuse(over->answer, "loop", "%s lies behind the loop device %s",
+                 over->what, name);
 }
 
-void sl_gate_judge_file(const char *path, struct sl_gate_answer *answer) {
-  struct stat st;
-  if (stat(path, &st) != 0) return;
-  struct sl_device_number device = {major(st.st_dev), minor(st.st_dev)};
-  judge_loops(device, (uint64_t)st.st_ino, "", "the file", answer);
+void sl_gate_judge_file(const struct stat *st, struct sl_gate_answer *answer) {
+  struct over over = {"the file", "", answer};
+  sl_loop_each_over(
+      (struct sl_device_number){major(st->st_dev), minor(st->st_dev)},
+      (uint64_t)st->st_ino, refuse_over, &over);
 }
 
 void sl_gate_judge(const struct sl_gate_request *request,
@@ -118,9 +106,9 @@ void sl_gate_judge(const struct sl_gate_request *request,
   }
   free(reach);
   if (id->is_loop_attached && sl_loop_file_read(request->path, &file) == 0) {
-    judge_loops(file.file_device, file.inode,
-                id->parent[0] ? id->parent : id->name, "its backing file",
-                answer);
+    struct over over = {"its backing file",
+                        id->parent[0] ? id->parent : id->name, answer};
+    sl_loop_each_over(file.file_device, file.inode, refuse_over, &over);
   }
   sl_gate_judge_consent(request, answer);
 }

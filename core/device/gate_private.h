@@ -4,6 +4,8 @@
 
 /* Shared by the gate*.c files only. */
 
+#include <sys/stat.h>
+
 #include "core/device/gate.h"
 #include "core/device/reach.h"
 
@@ -21,7 +23,7 @@ void sl_gate_judge_consent(const struct sl_gate_request *request,
                            struct sl_gate_answer *answer);
 
 /* Adds a reason when the regular file lies behind a loop device. */
-void sl_gate_judge_file(const char *path, struct sl_gate_answer *answer);
+void sl_gate_judge_file(const struct stat *st, struct sl_gate_answer *answer);
 
 /* Lists what is on the device and its partitions. */
 void sl_gate_list_losses(const struct sl_gate_request *request,

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/device/loop_backing.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/loop.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* The kernel's own encoding, the same for every C library. */
@@ -68,4 +71,44 @@ int sl_loop_backing_read(const char *directory, const char *node,
   loop->offset_bytes = sl_sysfs_number(directory, "loop/offset");
   loop->size_limit_bytes = sl_sysfs_number(directory, "loop/sizelimit");
   return 0;
+}
+
+#define BLOCK_CLASS "/sys/class/block"
+
+static bool is_over(const char *name, struct sl_device_number file_device,
+                    uint64_t inode) {
+  char node[300], directory[300];
+  struct sl_loop_backing loop;
+  struct sl_loop_file file;
+  struct stat st;
+
+  /* There only while a file is attached; free ones are not even opened. */
+  snprintf(directory, sizeof directory, BLOCK_CLASS "/%s/loop", name);
+  if (access(directory, F_OK) != 0) return false;
+  snprintf(node, sizeof node, "/dev/%s", name);
+  int code = sl_loop_file_read(node, &file);
+  if (code == 0) {
+    return file.inode == inode && sl_same_device(file.file_device, file_device);
+  }
+  if (code == -ENXIO) return false; /* detached meanwhile */
+  *strrchr(directory, '/') = '\0';
+  return sl_loop_backing_read(directory, NULL, &loop) == 0 &&
+         stat(loop.path, &st) == 0 && (uint64_t)st.st_ino == inode &&
+         major(st.st_dev) == file_device.major &&
+         minor(st.st_dev) == file_device.minor;
+}
+
+void sl_loop_each_over(struct sl_device_number file_device, uint64_t inode,
+                       void (*found)(void *user, const char *name),
+                       void *user) {
+  struct dirent *entry;
+
+  DIR *list = opendir(BLOCK_CLASS);
+  while (list && (entry = readdir(list))) {
+    const char *name = entry->d_name;
+    if (strncmp(name, "loop", 4) != 0) continue;
+    if (strchr(name, 'p') != strrchr(name, 'p')) continue; /* loop0p1 */
+    if (is_over(name, file_device, inode)) found(user, name);
+  }
+  if (list) closedir(list);
 }

@@ -36,4 +36,10 @@ int sl_loop_file_read(const char *node, struct sl_loop_file *file);
 int sl_loop_backing_read(const char *directory, const char *node,
                          struct sl_loop_backing *loop);
 
+/* Calls found(user, "loop1") for each loop device over the file, by its st_dev
+ * and inode: no other name of the file misleads, except where this user may
+ * not ask the device; there the name that the kernel shows is looked up. */
+void sl_loop_each_over(struct sl_device_number file_device, uint64_t inode,
+                       void (*found)(void *user, const char *name), void *user);
+
 #endif

@@ -70,7 +70,6 @@ static int open_flags(const struct sl_target *target,
    * cachestat(2) need it. */
   int flags = O_CLOEXEC | (spec->write ? O_RDWR : O_RDONLY);
   if (spec->create && !target->is_block) flags |= O_CREAT;
-  if (spec->truncate && spec->write && !target->is_block) flags |= O_TRUNC;
   if (spec->direct) flags |= O_DIRECT;
   if (spec->sync == SL_OPEN_SYNC_DATA) flags |= O_DSYNC;
   if (spec->sync == SL_OPEN_SYNC_FULL) flags |= O_SYNC;
@@ -112,6 +111,16 @@ static int describe(struct sl_target *target, struct sl_error *e) {
   }
   target->is_ram = target->filesystem_magic == SL_MAGIC_TMPFS ||
                    target->filesystem_magic == SL_MAGIC_RAMFS;
+  return 0;
+}
+
+/* Not by O_TRUNC: the gate looks at the open file first. */
+static int empty(struct sl_target *target, const struct sl_target_spec *spec,
+                 struct sl_error *e) {
+  if (!spec->truncate || !spec->write || target->is_block) return 0;
+  if (ftruncate(target->fd, 0) != 0)
+    return fail(target, -errno, "ftruncate", e);
+  target->size_bytes = 0;
   return 0;
 }
 
@@ -158,6 +167,7 @@ int sl_target_open(struct sl_target *target, const struct sl_target_spec *spec,
   if (target->fd < 0) return open_failed(target, spec, -errno, e);
   code = describe(target, e);
   if (!code && spec->write) code = sl_gate_check(target->fd, target->path, e);
+  if (!code) code = empty(target, spec, e);
   if (!code) code = grow(target, spec, e);
   if (!code && spec->direct) code = sl_target_probe_direct(target, e);
   if (code) {

@@ -47,8 +47,9 @@ struct sl_target {
  * from trying 512, the logical block size and 4096 on a read.  Opening a path
  * below /dev never creates a file.  Fails with a hint when O_DIRECT is asked
  * for and cannot be had (ramfs, tmpfs before and after 6.6), when the path is
- * a directory, read-only, or not there; with SL_REFUSED when a block device is
- * to be written without a grant of the safety gate (core/device/gate.h). */
+ * a directory, read-only, or not there; with SL_REFUSED when the safety gate
+ * (core/device/gate.h) refuses a block device without a grant, or a file behind
+ * a loop device, that is to be written. */
 int sl_target_open(struct sl_target *target, const struct sl_target_spec *spec,
                    struct sl_error *e);
 

@@ -78,6 +78,31 @@ function suite.test_files_of_others_are_not_replaced()
   lu.assertNil(io.open(place.path .. "/y"))
 end
 
+function suite.test_the_file_of_a_mounted_device()
+  local mounted <close> = disk.file_system("ext2", { size = "8M" })
+  local place <close> = disk.directory()
+  process.run { "ln", "-s", mounted.backing, place.path .. "/soft" }
+  process.run { "ln", mounted.backing, mounted.backing .. ".hard" }
+  local function sum()
+    return process.run({ "sh", "-c", 'sync -f "$0"; sha256sum <"$0"', mounted.backing }).stdout
+  end
+  local before = sum()
+  for _, name in ipairs { mounted.backing, mounted.backing .. ".hard", "soft" } do
+    local line = ("if=/dev/zero of=%s bs=4k count=1 --overwrite"):format(name)
+    for _, more in ipairs { " conv=notrunc", "" } do
+      local refused = dd(place, line .. more)
+      lu.assertEquals(refused.code, 5, refused.stdout .. refused.stderr)
+      lu.assertStrContains(refused.stdout, "the file lies behind the loop device "
+        .. mounted.device:match("[^/]+$"))
+    end
+    local fio = cli_run.run { cwd = place.path, "--output", place.path .. "/fio", "fio.lua",
+      "--overwrite", "--name=x", "--filename=" .. name, "--rw=write", "--bs=4k", "--size=4k" }
+    lu.assertEquals(fio.code, 5, fio.stdout .. fio.stderr)
+    process.run { "rm", "-r", place.path .. "/fio" }
+  end
+  lu.assertEquals(sum(), before)
+end
+
 local function size(path) return process.run { "stat", "-c", "%s", path }.stdout:gsub("\n", "") end
 
 function suite.test_seek_and_notrunc()

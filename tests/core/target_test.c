@@ -197,6 +197,45 @@ static void a_block_device_is_not_written_without_a_grant(void) {
   rig_close();
 }
 
+static void a_file_behind_a_loop_device_is_not_written(void) {
+  if (geteuid() != 0) SKIP("loop devices need root");
+  rig_open(".");
+  char device[64], backing[300], other[2][300];
+  CHECK(rig_loop(1 << 20, 512, device, sizeof device));
+  snprintf(backing, sizeof backing, "%s/backing", rig_dir);
+  snprintf(other[0], sizeof other[0], "%s/hard", rig_dir);
+  snprintf(other[1], sizeof other[1], "%s/soft", rig_dir);
+  CHECK_EQ(link(backing, other[0]), 0);
+  CHECK_EQ(symlink("hard", other[1]), 0);
+  const char *names[] = {backing, other[0], other[1]};
+  for (size_t i = 0; i < 3; i++) {
+    struct sl_target_spec spec = {
+        .path = names[i], .write = true, .create = true, .size_bytes = 2 << 20};
+    CHECK_EQ(open_as(spec), SL_REFUSED);
+    CHECK(strstr(rig_error.hint, "the file lies behind the loop device loop"));
+    spec.truncate = true;
+    CHECK_EQ(open_as(spec), SL_REFUSED);
+    struct stat st;
+    CHECK_EQ(stat(backing, &st), 0);
+    CHECK_EQ(st.st_size, 1 << 20);
+    CHECK_EQ(open_as((struct sl_target_spec){.path = names[i]}), 0);
+    close_it();
+  }
+  /* Through the device it may be. */
+  struct sl_grant *grant = rig_grant(device);
+  CHECK(grant != NULL);
+  CHECK_EQ(open_as((struct sl_target_spec){.path = device, .write = true}), 0);
+  close_it();
+  sl_gate_close(grant);
+  rig_loop_end(device); /* removes backing, not its other name */
+  CHECK_EQ(open_as((struct sl_target_spec){.path = other[1], .write = true}),
+           0);
+  close_it();
+  unlink(other[0]);
+  unlink(other[1]);
+  rig_close();
+}
+
 static void btrfs_needs_its_own_sector(void) {
   if (geteuid() != 0) SKIP("loop devices need root");
   if (!rig_command("command -v mkfs.btrfs", NULL, 0)) SKIP("no mkfs.btrfs");
@@ -238,6 +277,7 @@ int main(void) {
   RUN(a_read_only_file_system_is_named);
   RUN(a_block_device_tells_its_sector);
   RUN(a_block_device_is_not_written_without_a_grant);
+  RUN(a_file_behind_a_loop_device_is_not_written);
   RUN(btrfs_needs_its_own_sector);
   return TEST_DONE();
 }
