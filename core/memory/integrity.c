@@ -185,6 +185,15 @@ static int work(struct sl_integrity_work *w, struct sl_error *e) {
   return 0;
 }
 
+struct sl_integrity_work *sl_integrity_allocate(unsigned threads) {
+  const size_t size = sizeof(struct sl_integrity_work) +
+                      threads * sizeof(struct sl_integrity_slice);
+  void *at;
+  if (posix_memalign(&at, _Alignof(struct sl_integrity_work), size) != 0)
+    return NULL;
+  return memset(at, 0, size);
+}
+
 int sl_integrity_run(const struct sl_integrity_spec *spec, struct sl_job *job,
                      struct sl_integrity_progress *progress,
                      struct sl_integrity_result *result, struct sl_error *e) {
@@ -198,8 +207,7 @@ int sl_integrity_run(const struct sl_integrity_spec *spec, struct sl_job *job,
   if (code != 0) return code;
   for (unsigned i = 0; i < spec->threads && !spec->pin; i++)
     cpus[i] = -1;
-  struct sl_integrity_work *w =
-      calloc(1, sizeof *w + spec->threads * sizeof w->slices[0]);
+  struct sl_integrity_work *w = sl_integrity_allocate(spec->threads);
   if (!w) return sl_error_set(e, -ENOMEM, "memory test", NULL, -1);
   w->spec = spec;
   w->result = result;

@@ -44,6 +44,10 @@ struct sl_integrity_work {
   struct sl_integrity_slice slices[];
 };
 
+/* Zeroed, and aligned as the tables of its step are: calloc does not do that.
+ * NULL when memory is out; free() frees it. */
+struct sl_integrity_work *sl_integrity_allocate(unsigned threads);
+
 /* One step on the slice of a member. */
 void sl_integrity_do(struct sl_member *member, void *data);
 

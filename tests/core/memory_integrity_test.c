@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "core/memory/integrity_private.h"
 #include "core/test.h"
 
 static struct sl_integrity_result result;
@@ -105,6 +106,19 @@ static void it_ends_with_its_time(void) {
   CHECK(atomic_load(&progress.verified_bytes) > 0);
 }
 
+static void the_tables_are_aligned(void) {
+  struct sl_integrity_work *works[32];
+  for (unsigned i = 0; i < 32; i++) {
+    works[i] = sl_integrity_allocate(i + 1);
+    CHECK(works[i] != NULL);
+    CHECK_EQ((uintptr_t)works[i]->step.old.table % 64, 0);
+    CHECK_EQ((uintptr_t)works[i]->step.next.table % 64, 0);
+    CHECK_EQ(works[i]->slices[i].blocks, 0);
+  }
+  for (unsigned i = 0; i < 32; i++)
+    free(works[i]);
+}
+
 static void bad_specs_are_refused(void) {
   struct sl_integrity_spec spec = spec_of(0);
   spec.bytes = 0;
@@ -128,6 +142,7 @@ int main(void) {
   RUN(flips_are_found_in_every_pattern_by_every_engine);
   RUN(many_errors_are_counted_and_some_kept);
   RUN(it_ends_with_its_time);
+  RUN(the_tables_are_aligned);
   RUN(bad_specs_are_refused);
   return TEST_DONE();
 }
