@@ -166,6 +166,7 @@ static void read_spec(lua_State *L, struct sl_integrity_spec *s) {
   s->pages = (enum sl_pages)l_spec_choice(L, 1, "pages", pages);
   s->patterns = read_patterns(L);
   s->passes = l_spec_integer(L, 1, "passes", 0, 0, LUA_MAXINTEGER);
+  s->first_pass = l_spec_integer(L, 1, "first_pass", 0, 0, LUA_MAXINTEGER);
   s->duration_ns = l_spec_integer(L, 1, "duration_ns", 0, 0, LUA_MAXINTEGER);
   s->fade_ns = l_spec_integer(L, 1, "fade_ns", 0, 0, LUA_MAXINTEGER);
   s->seed =

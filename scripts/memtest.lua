@@ -112,8 +112,8 @@ docs/memory.md.]],
       -- What is free may have become less: the share is taken anew.
       local result, spec = errors.try(conditions.around, memory_test.run, {
         memory = math.min(bytes, math.max(limits.read().room_bytes, 1)), threads = opt.threads,
-        patterns = patterns, passes = 1, seconds = left and math.max(left, 1),
-        fade_seconds = opt.fade, pages = opt.pages, lock = not opt.no_lock, seed = t.seed + n,
+        patterns = patterns, passes = 1, first_pass = n - 1, seconds = left and math.max(left, 1),
+        fade_seconds = opt.fade, pages = opt.pages, lock = not opt.no_lock, seed = t.seed,
         corrected_max = opt.corrected })
       if not result then
         t:check("integrity.started", false, "%s", spec.message)

@@ -14,6 +14,8 @@
 #include "core/memory/integrity_private.h"
 #include "core/memory/limits.h"
 
+static const int64_t PASS_MAX = INT64_C(1) << 62;
+
 static const char *const names[SL_INTEGRITY_PATTERNS] = {
     "walking",      "inversions", "random", "address",
     "checkerboard", "block_move", "fade"};
@@ -35,6 +37,8 @@ static int check(const struct sl_integrity_spec *spec, struct sl_error *e) {
     hint = "1 MiB or more for each thread";
   else if (spec->passes < 1 && spec->duration_ns < 1)
     hint = "a number of passes or a duration ends it";
+  else if (spec->first_pass < 0 || spec->first_pass > PASS_MAX)
+    hint = "the first pass is a number from 0 to 2^62";
   else if (spec->plant_count > SL_INTEGRITY_PLANTS_MAX)
     hint = "16 planted flips at most";
   else if (!sl_pattern_engine(spec->engine[0] ? spec->engine : NULL))
@@ -140,7 +144,9 @@ static int do_pattern(struct sl_integrity_work *w) {
 
 static int do_passes(struct sl_integrity_work *w) {
   const unsigned wanted = w->spec->patterns ? w->spec->patterns : UINT_MAX;
-  while (w->spec->passes == 0 || w->pass < w->spec->passes) {
+  int64_t *done = &w->result->passes;
+  while (w->spec->passes == 0 || *done < w->spec->passes) {
+    w->pass = w->spec->first_pass + *done;
     atomic_store(&w->progress->pass, w->pass);
     for (unsigned p = 0; p < SL_INTEGRITY_PATTERNS; p++) {
       if (!(wanted >> p & 1)) continue;
@@ -148,7 +154,7 @@ static int do_passes(struct sl_integrity_work *w) {
       int code = do_pattern(w);
       if (code != 0) return code;
     }
-    w->result->passes = ++w->pass;
+    ++*done;
   }
   return 0;
 }

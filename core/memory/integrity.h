@@ -44,6 +44,7 @@ struct sl_integrity_spec {
   enum sl_pages pages;
   unsigned patterns;   /* bit for each; 0: all */
   int64_t passes;      /* 0: until the time is up */
+  int64_t first_pass;  /* number of the first one: patterns change with it */
   int64_t duration_ns; /* 0: until the passes are done */
   int64_t fade_ns;     /* each pause of fade */
   uint64_t seed;
@@ -54,7 +55,7 @@ struct sl_integrity_spec {
 
 struct sl_integrity_error {
   enum sl_integrity_pattern pattern;
-  int64_t pass;
+  int64_t pass; /* from first_pass on */
   unsigned thread;
   int64_t offset;             /* in the thread's slice */
   uint64_t address, physical; /* physical: 0 when not to be known */

@@ -22,6 +22,16 @@ function T.test_one_pass()
   lu.assertEquals(#cli_run.events_of(place.path .. "/run", "check"), 7) -- the planted flips
 end
 
+-- Each pass is a job of its own; the patterns go on where the last one ended.
+function T.test_passes_count_on()
+  local place <close> = disk.directory()
+  local r = cli_run.run { "--output", place.path .. "/run", "memtest.lua", "--memory", "2M",
+    "--patterns", "walking,random", "--passes", "3", "--no-compare" }
+  lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
+  for i, event in ipairs(events(place)) do lu.assertEquals(event.spec.first_pass, i - 1) end
+  lu.assertEquals(#events(place), 3)
+end
+
 function T.test_bad_command_lines()
   local place <close> = disk.directory()
   for _, argv in ipairs {

@@ -83,6 +83,46 @@ static void flips_are_found_in_every_pattern_by_every_engine(void) {
   a_planted_flip_is_found("", SL_INTEGRITY_ADDRESS, (3 << 20) - 8, 4);
 }
 
+/* What a pass of its own writes, as one of a longer test. */
+static void passes_count_on_from_the_first(void) {
+  struct sl_integrity_spec spec = spec_of(1u << SL_INTEGRITY_WALKING);
+  spec.plants[0] =
+      (struct sl_integrity_plant){SL_INTEGRITY_WALKING, 8 * 3, 1 << 20};
+  spec.plant_count = 1;
+  for (spec.first_pass = 0; spec.first_pass < 10; spec.first_pass++) {
+    CHECK_EQ(run(&spec), 0);
+    CHECK_EQ(result.passes, 1);
+    CHECK_EQ(result.errors_total, 1);
+    CHECK_EQ(result.errors[0].pass, spec.first_pass);
+    CHECK_EQ(result.errors[0].expected, 8u << spec.first_pass % 8);
+    CHECK_EQ(atomic_load(&progress.pass), spec.first_pass);
+  }
+  spec.first_pass = -1;
+  CHECK_EQ(run(&spec), -EINVAL);
+  spec.first_pass = INT64_MAX;
+  CHECK_EQ(run(&spec), -EINVAL);
+}
+
+static void walking_reaches_every_bit_in_eight_passes(void) {
+  struct sl_integrity_step steps[SL_INTEGRITY_STEPS_MAX];
+  uint64_t set[SL_PATTERN_WORDS] = {0}, cleared[SL_PATTERN_WORDS] = {0};
+  for (int64_t pass = 0; pass < 8; pass++) {
+    const unsigned count =
+        sl_integrity_steps(SL_INTEGRITY_WALKING, pass, 1, steps);
+    for (unsigned i = 0; i < count; i++) {
+      for (unsigned w = 0; w < SL_PATTERN_WORDS; w++) {
+        const uint64_t word = steps[i].next.table[w];
+        if (__builtin_popcountll(word) == 1) set[w] |= word;
+        if (__builtin_popcountll(~word) == 1) cleared[w] |= ~word;
+      }
+    }
+  }
+  for (unsigned w = 0; w < SL_PATTERN_WORDS; w++) {
+    CHECK_EQ(set[w], UINT64_MAX);
+    CHECK_EQ(cleared[w], UINT64_MAX);
+  }
+}
+
 static void many_errors_are_counted_and_some_kept(void) {
   struct sl_integrity_spec spec = spec_of(1u << SL_INTEGRITY_CHECKERBOARD);
   for (unsigned i = 0; i < 16; i++)
@@ -140,6 +180,8 @@ static void bad_specs_are_refused(void) {
 int main(void) {
   RUN(good_memory_passes);
   RUN(flips_are_found_in_every_pattern_by_every_engine);
+  RUN(passes_count_on_from_the_first);
+  RUN(walking_reaches_every_bit_in_eight_passes);
   RUN(many_errors_are_counted_and_some_kept);
   RUN(it_ends_with_its_time);
   RUN(the_tables_are_aligned);

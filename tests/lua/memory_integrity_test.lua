@@ -37,6 +37,16 @@ function T.test_a_flip_in_each_pattern()
   end
 end
 
+function T.test_a_pass_of_a_longer_test()
+  local plants = { { pattern = "walking", offset = 0, bits = 1 << 20 } }
+  for pass = 0, 8 do
+    local r = run { patterns = { "walking" }, first_pass = pass, plants = plants }
+    lu.assertEquals(r.passes, 1)
+    lu.assertEquals(r.errors[1].pass, pass)
+    lu.assertEquals(r.errors[1].expected, ("0x%016x"):format(1 << pass % 8))
+  end
+end
+
 function T.test_shares()
   for _, memory in ipairs { "0%", "101%", "1000T", 0, "some" } do
     local _, err = memory_test.try_run { memory = memory, passes = 1 }

@@ -24,6 +24,7 @@ local test = {
 ---@field pages? string "huge" (default), "small", "hugetlb", "system"
 ---@field patterns? string[] default: all
 ---@field passes? integer
+---@field first_pass? integer number of the first pass, 0: patterns change with it
 ---@field seconds? number one of passes and seconds ends it
 ---@field fade_seconds? number each pause of the pattern fade, 10
 ---@field seed? integer
@@ -38,7 +39,7 @@ local function complete(given)
   return {
     bytes = bytes, threads = given.threads or 1, pin = given.pin ~= false,
     lock = given.lock ~= false, pages = given.pages or "huge", patterns = given.patterns,
-    passes = given.passes or 0,
+    passes = given.passes or 0, first_pass = given.first_pass or 0,
     duration_ns = given.seconds and math.max(1, quantity.duration_ns(given.seconds)) or 0,
     fade_ns = quantity.duration_ns(given.fade_seconds or 10), seed = given.seed or 1,
     engine = given.engine, plants = given.plants,
@@ -165,7 +166,7 @@ end
 function test.watch(t, case_id, given)
   local pass = 0
   while true do
-    given.passes, given.seed = 1, t.seed + pass
+    given.passes, given.first_pass, given.seed = 1, pass, t.seed
     local one <close> = test.start(given)
     local ok, err = pcall(one.wait, one)
     pass = pass + 1
