@@ -30,6 +30,11 @@ __attribute__((hot)) NO_STACK_CHECK int64_t sl_monotonic_ns(void) {
 
 NO_STACK_CHECK int64_t sl_boottime_ns(void) { return read_ns(CLOCK_BOOTTIME); }
 
+int64_t sl_deadline_ns(int64_t now_ns, int64_t after_ns) {
+  if (after_ns <= 0) return now_ns;
+  return after_ns > INT64_MAX - now_ns ? INT64_MAX : now_ns + after_ns;
+}
+
 char *sl_wall_text(char *text, size_t size) {
   struct timespec t;
   struct tm utc;

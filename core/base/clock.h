@@ -21,6 +21,10 @@ int64_t sl_monotonic_ns(void);
 /* Nanoseconds of CLOCK_BOOTTIME.  Any thread. */
 int64_t sl_boottime_ns(void);
 
+/* The time `after_ns` after `now_ns` on any of these clocks: at once for a
+ * negative one, INT64_MAX where it lies beyond what can be told. */
+int64_t sl_deadline_ns(int64_t now_ns, int64_t after_ns);
+
 /* UTC in ISO 8601 with milliseconds, "2026-11-30T19:47:43.120Z".  `size` must
  * be at least SL_WALL_BYTES.  Returns `text`. */
 enum { SL_WALL_BYTES = 32 };

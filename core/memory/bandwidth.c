@@ -145,7 +145,8 @@ int sl_bandwidth_run(const struct sl_bandwidth_spec *spec, struct sl_job *job,
   run->result = result;
   run->progress = progress;
   run->job = job;
-  if (spec->limit_ns) run->deadline_ns = sl_monotonic_ns() + spec->limit_ns;
+  if (spec->limit_ns)
+    run->deadline_ns = sl_deadline_ns(sl_monotonic_ns(), spec->limit_ns);
   code = sl_crew_start(spec->threads, result->cpus, &run->crew, e);
   if (code == 0) {
     code = work(run, e);

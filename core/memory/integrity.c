@@ -95,7 +95,7 @@ static void plant(struct sl_integrity_work *w) {
 
 /* The pause of fade; a cancel interrupts the sleep. */
 static int rest(struct sl_integrity_work *w) {
-  const int64_t until = sl_monotonic_ns() + w->spec->fade_ns;
+  const int64_t until = sl_deadline_ns(sl_monotonic_ns(), w->spec->fade_ns);
   for (int64_t now; (now = sl_monotonic_ns()) < until;) {
     if (w->job && sl_job_cancelled(w->job)) return -ECANCELED;
     if (w->deadline_ns && now >= w->deadline_ns) return -ETIMEDOUT;
@@ -221,7 +221,8 @@ int sl_integrity_run(const struct sl_integrity_spec *spec, struct sl_job *job,
   w->job = job;
   w->engine = sl_pattern_engine(spec->engine[0] ? spec->engine : NULL);
   result->engine = w->engine->name;
-  if (spec->duration_ns) w->deadline_ns = sl_monotonic_ns() + spec->duration_ns;
+  if (spec->duration_ns)
+    w->deadline_ns = sl_deadline_ns(sl_monotonic_ns(), spec->duration_ns);
   pthread_mutex_init(&w->lock, NULL);
   code = sl_crew_start(spec->threads, cpus, &w->crew, e);
   if (code == 0) {

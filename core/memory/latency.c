@@ -139,7 +139,8 @@ static int check(const struct sl_latency_spec *spec, struct sl_error *e) {
 static int measure(struct walk *w, struct sl_crew *crew, struct sl_job *job,
                    struct sl_latency_result *r) {
   const int64_t deadline =
-      w->spec->limit_ns ? sl_monotonic_ns() + w->spec->limit_ns : 0;
+      w->spec->limit_ns ? sl_deadline_ns(sl_monotonic_ns(), w->spec->limit_ns)
+                        : 0;
   int code = sl_crew_run(crew, job, deadline, set_up, w);
   if (code != 0 || w->code != 0) return code;
   r->huge_bytes = sl_arena_huge_bytes(&w->arena);

@@ -53,11 +53,9 @@ struct sl_timer *sl_timer_start(struct sl_loop *loop, int64_t after_ns,
                                 sl_timer_fn fire, void *user) {
   struct sl_timer *timer = calloc(1, sizeof *timer);
   if (!timer) return NULL;
-  int64_t now_ns = sl_clock_now_ns(&loop->clock);
-  if (after_ns < 0) after_ns = 0;
   *timer = (struct sl_timer){
       .loop = loop,
-      .due_ns = after_ns > INT64_MAX - now_ns ? INT64_MAX : now_ns + after_ns,
+      .due_ns = sl_deadline_ns(sl_clock_now_ns(&loop->clock), after_ns),
       .fire = fire,
       .user = user,
   };

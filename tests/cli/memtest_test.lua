@@ -67,6 +67,7 @@ function T.test_ctrl_c_in_every_phase()
     { kind("check"), "--pages", "small", "--memory", "2G" }, -- taking the memory
     { kind("check"), "--patterns", "walking" }, { kind("check"), "--patterns", "block_move" },
     { kind("check"), "--patterns", "fade" }, -- its pause
+    { kind("check"), "--patterns", "fade", "--fade", "9223372036s", "--time", "9223372036s" },
     { copied, "--patterns", "walking", "--memory", "4M" }, -- a later pass
   } do
     local place <close> = disk.directory()

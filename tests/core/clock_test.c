@@ -35,6 +35,15 @@ static void virtual_clock(void) {
   CHECK_EQ(sl_clock_now_ns(&clock), hours48);
 }
 
+static void a_deadline_that_is_too_far_is_the_last_moment(void) {
+  CHECK_EQ(sl_deadline_ns(1000, 7), 1007);
+  CHECK_EQ(sl_deadline_ns(1000, 0), 1000);
+  CHECK_EQ(sl_deadline_ns(1000, -7), 1000);
+  CHECK_EQ(sl_deadline_ns(1000, INT64_MAX - 1000), INT64_MAX);
+  CHECK_EQ(sl_deadline_ns(1000, INT64_MAX - 999), INT64_MAX);
+  CHECK_EQ(sl_deadline_ns(0, INT64_MAX), INT64_MAX);
+}
+
 static void wall_is_iso_8601_utc(void) {
   char text[SL_WALL_BYTES];
   int year, month, day, hour, minute, second, ms;
@@ -66,6 +75,7 @@ int main(void) {
   RUN(clocks_go_forward);
   RUN(real_clock);
   RUN(virtual_clock);
+  RUN(a_deadline_that_is_too_far_is_the_last_moment);
   RUN(wall_is_iso_8601_utc);
   RUN(boot_id);
   return TEST_DONE();

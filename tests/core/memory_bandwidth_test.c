@@ -148,12 +148,28 @@ static void the_chase_visits_every_line(void) {
   CHECK_EQ(sl_latency_run(&none, NULL, &r, &error), -EINVAL);
 }
 
+static void a_limit_beyond_the_clock_is_none(void) {
+  struct sl_bandwidth_spec spec = spec_of(SL_MEMORY_COPY, 4096);
+  spec.limit_ns = INT64_MAX;
+  CHECK_EQ(run(&spec), 0);
+  CHECK_EQ(result.end, SL_BANDWIDTH_COMPLETE);
+  struct sl_latency_result r;
+  const struct sl_latency_spec chase = {.bytes = 4096,
+                                        .cpu = -1,
+                                        .samples = 2,
+                                        .sample_ns = 100000,
+                                        .limit_ns = INT64_MAX};
+  CHECK_EQ(sl_latency_run(&chase, NULL, &r, &error), 0);
+  CHECK(r.complete && !r.timed_out);
+}
+
 int main(void) {
   RUN(every_op_is_measured_and_verified);
   RUN(a_large_buffer_is_visited_in_chunks);
   RUN(a_wrong_word_is_found);
   RUN(bad_specs_are_refused);
   RUN(the_time_limit_is_hard);
+  RUN(a_limit_beyond_the_clock_is_none);
   RUN(the_chase_visits_every_line);
   return TEST_DONE();
 }

@@ -146,6 +146,19 @@ static void it_ends_with_its_time(void) {
   CHECK(atomic_load(&progress.verified_bytes) > 0);
 }
 
+static void times_beyond_the_clock_last(void) {
+  struct sl_integrity_spec spec = spec_of(1u << SL_INTEGRITY_FADE);
+  spec.fade_ns = INT64_MAX;
+  spec.duration_ns = 50000000;
+  CHECK_EQ(run(&spec), 0); /* it ends within the pause */
+  CHECK_EQ(result.patterns[SL_INTEGRITY_FADE].runs, 0);
+  CHECK_EQ(result.patterns[SL_INTEGRITY_FADE].verified_bytes, 0);
+  spec = spec_of(1u << SL_INTEGRITY_ADDRESS);
+  spec.duration_ns = INT64_MAX;
+  CHECK_EQ(run(&spec), 0);
+  CHECK_EQ(result.passes, 1);
+}
+
 static void the_tables_are_aligned(void) {
   struct sl_integrity_work *works[32];
   for (unsigned i = 0; i < 32; i++) {
@@ -184,6 +197,7 @@ int main(void) {
   RUN(walking_reaches_every_bit_in_eight_passes);
   RUN(many_errors_are_counted_and_some_kept);
   RUN(it_ends_with_its_time);
+  RUN(times_beyond_the_clock_last);
   RUN(the_tables_are_aligned);
   RUN(bad_specs_are_refused);
   return TEST_DONE();

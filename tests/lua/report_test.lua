@@ -212,7 +212,7 @@ function test.test_the_live_line_is_for_terminals_only()
   end
   local events = {
     { kind = "start", script = "s", summary = "x\27[31m", t_boot_ns = 1 },
-    { kind = "round", phase = "begin", round = 3, t_boot_ns = 1 },
+    { kind = "round", phase = "begin", round = 3, deadline_ns = event.null, t_boot_ns = 1 },
     { kind = "verdict", status = "failed", reasons = { "why" }, t_boot_ns = 2 },
   }
   local plain = reporter(false)
@@ -228,6 +228,7 @@ function test.test_the_live_line_is_for_terminals_only()
   scope:cancel()
   scope:join()
   lu.assertStrContains(table.concat(out), "\rround 3  write  50 %")
+  lu.assertNil(table.concat(out):find("left")) -- a null is no deadline
   color:finish {}
   lu.assertStrContains(out[#out], "FAILED")
   lu.assertEquals(out[#out]:find("\27[1;31m", 1, true) ~= nil,

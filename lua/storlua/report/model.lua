@@ -127,6 +127,11 @@ function kinds.measure(self, fields)
   add_direction(case, "trim", result.trim)
 end
 
+-- A null of an event that was read back is nil, of a live one it is not.
+local function known(value)
+  if value ~= event.null then return value end
+end
+
 -- Only what a table shows is kept of each.
 function kinds.memory(self, fields)
   local case = case_of(self, fields.case_id or "?")
@@ -156,18 +161,13 @@ end
 function kinds.round(self, fields)
   self.round = fields.round
   if fields.phase == "end" then self.rounds = self.rounds + 1 end
-  self.deadline_ns = fields.deadline_ns
+  self.deadline_ns = known(fields.deadline_ns)
 end
 
 function kinds.kernel(self, fields)
   if fields.class ~= "error" then return end
   self.kernel_total = self.kernel_total + 1
   keep(self.kernel, fields)
-end
-
--- A null of an event that was read back is nil, of a live one it is not.
-local function known(value)
-  if value ~= event.null then return value end
 end
 
 function kinds.threshold(self, fields)
