@@ -91,6 +91,22 @@ function T.test_errors_that_ecc_saw()
   lu.assertStrContains(ecc.since(before).reason, "gone")
 end
 
+function T.test_a_controller_that_is_gone_is_not_judged()
+  local place <close> = disk.directory()
+  ecc.sysfs = place.path
+  counters(place, 0, 0)
+  put(place, { ["devices/system/edac/mc/mc1/ce_count"] = 0,
+               ["devices/system/edac/mc/mc1/ue_count"] = 0 })
+  local before = ecc.read()
+  lu.assertEquals(ecc.since(before), { corrected = 0, uncorrected = 0 })
+  fs.remove_tree(place.path .. "/" .. MC .. "dimm1") -- a part: its controller still counts
+  lu.assertEquals(ecc.since(before), { corrected = 0, uncorrected = 0 })
+  fs.remove_tree(place.path .. "/devices/system/edac/mc/mc1")
+  local count = ecc.since(before)
+  lu.assertStrContains(count.reason, "mc1 are gone")
+  lu.assertNil(count.corrected)
+end
+
 function T.test_a_memory_test_judges_them()
   local place <close> = disk.directory()
   ecc.sysfs = place.path

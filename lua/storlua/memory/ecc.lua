@@ -67,8 +67,14 @@ end
 function ecc.since(before, why)
   local after = before and ecc.read()
   if not after then return { reason = why or "the counters are gone" } end
-  local result, places, old = { corrected = 0, uncorrected = 0 }, {}, {}
+  local result, places, old, seen = { corrected = 0, uncorrected = 0 }, {}, {}, {}
   for _, one in ipairs(before) do old[one.where .. one.kind] = one.value end
+  for _, one in ipairs(after) do seen[one.where .. one.kind] = true end
+  for _, one in ipairs(before) do
+    if not one.part and not seen[one.where .. one.kind] then
+      return { reason = ("the counters of %s are gone: not judged"):format(one.where) }
+    end
+  end
   for _, one in ipairs(after) do
     local from = old[one.where .. one.kind]
     if not one.part and (not from or not one.value or one.value < from) then
