@@ -17,7 +17,8 @@ usually are the answer. A case is judged where both runs measured it at least
 three times. Exit code 1 only with --fail-on: when a case is what it names, or
 when nothing could be judged.]],
   options = {
-    { name = "runs", type = "list", positional = true, metavar = "RUN_DIR", required = true,
+    { name = "runs", type = "list", path = true, positional = true, metavar = "RUN_DIR",
+      required = true,
       help = "folders of runs, the base first" },
     { name = "metric", type = "choice", default = "rate",
       choices = { "rate", "iops", "p50", "p99", "p999", "max" },

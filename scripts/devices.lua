@@ -73,7 +73,8 @@ is then asked about its health, which reads a block of it.
 
 The last column is the id of the unit, as --destroy takes it.]],
   options = {
-    { name = "device", type = "string", positional = true, help = "this one in depth" },
+    { name = "device", type = "string", path = true, positional = true,
+      help = "this one in depth" },
     { name = "json", type = "flag", help = "one JSON document; with --watch one a line" },
     { name = "watch", type = "flag",
       help = "print what appears, vanishes or changes, until Ctrl-C" },

@@ -21,7 +21,7 @@ is written only when --destroy names this very unit as devices.lua prints it,
 and when nobody uses it: a refusal says who does, and ends with exit code 5.]],
 
   options = {
-    { name = "target", type = "string", required = true, metavar = "PATH|ROLE",
+    { name = "target", type = "string", path = true, required = true, metavar = "PATH|ROLE",
       help = "block device, file, directory for a file, or a role: emmc, sd, usb, nvme" },
     { name = "runtime", type = "duration", default = "30", help = "of each test" },
     { name = "runs", type = "count", default = 3, min = 1,

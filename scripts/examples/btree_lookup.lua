@@ -53,7 +53,8 @@ end
 return storlua.procedure {
   summary = "Look-ups in a B-tree on disk: dependent reads, many at once.",
   options = {
-    { name = "file", type = "string", default = "storlua.btree", help = "where the tree goes" },
+    { name = "file", type = "string", path = true, default = "storlua.btree",
+      help = "where the tree goes" },
     { name = "tasks", type = "count", default = 16, max = 1024, help = "look-ups at once" },
     { name = "levels", type = "count", default = 2, min = 2, max = 3,
       help = "2 is 2 MiB in 513 nodes, 3 is 1 GiB" },

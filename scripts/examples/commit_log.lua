@@ -56,7 +56,8 @@ end
 return storlua.procedure {
   summary = "A commit log with group commit: durable transactions a second.",
   options = {
-    { name = "file", type = "string", default = "storlua.log", help = "where the log goes" },
+    { name = "file", type = "string", path = true, default = "storlua.log",
+      help = "where the log goes" },
     { name = "clients", type = "count", default = 16, max = 1024, help = "who append at once" },
     { name = "records", type = "count", default = 2000, min = 1, help = "records of 4 KiB in all" },
   },

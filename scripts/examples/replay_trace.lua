@@ -50,9 +50,10 @@ end
 return storlua.procedure {
   summary = "Replay a trace of I/O at its own times and say what came late.",
   options = {
-    { name = "trace", type = "string", required = true, positional = true,
+    { name = "trace", type = "string", path = true, required = true, positional = true,
       help = "the trace: seconds, read|write|fsync, offset, bytes" },
-    { name = "file", type = "string", default = "storlua.replay", help = "what it runs on" },
+    { name = "file", type = "string", path = true, default = "storlua.replay",
+      help = "what it runs on" },
     { name = "slots", type = "count", default = 32, max = 1024, help = "operations at once" },
     { name = "late", type = "duration", default = "10ms", help = "begun so much later is late" },
   },

@@ -120,6 +120,26 @@ function tests.test_positionals()
   lu.assertEquals(err.message, "device is required")
 end
 
+function tests.test_an_empty_path()
+  local declared = options.declare({
+    { name = "out", type = "string", path = true },
+    { name = "dir", type = "list", path = true },
+    { name = "runs", type = "list", path = true, positional = true },
+  }, "options")
+  local function message(argv)
+    local _, err = pcall(command_line.parse, declared, argv)
+    return err.code == "USAGE" and err.message
+  end
+  lu.assertEquals(message { "--out=" }, "--out: '': must not be empty: a path is needed")
+  lu.assertEquals(message { "--out", "" }, "--out: '': must not be empty: a path is needed")
+  lu.assertEquals(message { "--dir=a", "--dir=" }, "--dir: '' must not be empty: a path is needed")
+  lu.assertEquals(message { "a", "" }, "runs: '' must not be empty: a path is needed")
+  local folder <close> = fs.temp_dir()
+  fs.write_atomic(folder.path .. "/options.lua", "return { dir = { '' } }")
+  local _, err = pcall(options.read_file, declared, folder.path .. "/options.lua")
+  lu.assertStrContains(err.message, "must not be empty: a path is needed")
+end
+
 function tests.test_options_file()
   local folder <close> = fs.temp_dir()
   local function file(text)
@@ -157,6 +177,8 @@ function tests.test_bad_declarations()
   bad({ name = "x", type = "size", default = "4kk" }, "options[1].default")
   bad({ name = "x", type = "size", min = "1e3" }, "options[1].min")
   bad({ name = "x", type = "string", min = 1 }, "options[1].min")
+  bad({ name = "x", type = "size", path = true }, "options[1].path is for the types")
+  bad({ name = "x", type = "string", path = true, default = "" }, "options[1].default '': must not")
   bad({ name = "x", type = "choice" }, "options[1].choices is missing")
   bad({ name = "x", type = "choice", choices = { "a" }, default = "b" }, "options[1].default")
   bad({ name = "x", type = "flag", default = true }, "options[1].default")

@@ -53,7 +53,8 @@ function catalog.entries(script_dir)
 end
 
 local DECLARED = options.declare({
-  { name = "script-dir", type = "string", metavar = "DIR", help = "list the scripts of DIR too" },
+  { name = "script-dir", type = "string", path = true, metavar = "DIR",
+    help = "list the scripts of DIR too" },
   { name = "help", short = "h", type = "flag", help = "print this and end" },
 }, "list")
 

@@ -82,6 +82,7 @@ end
 
 local function check_choice(option, value)
   if type(value) ~= "string" then return nil, "must be a text" end
+  if option.path and value == "" then return nil, "must not be empty: a path is needed" end
   for _, choice in ipairs(option.choices or { value }) do
     if choice == value then return value end
   end

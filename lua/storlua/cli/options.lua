@@ -22,6 +22,7 @@ local options = {}
 ---@field help? string
 ---@field metavar? string
 ---@field positional? boolean given without its name
+---@field path? boolean the text is a path, so it is not empty
 ---@field key string "write_limit": its name in `opt`
 
 ---@class storlua.Options
@@ -41,6 +42,7 @@ local FIELDS = {
   name = "!string", type = "!string", short = "string", min = "string|number",
   max = "string|number", default = "string|number|boolean|table", choices = shape.strings,
   required = "boolean", help = "string", metavar = "string", positional = "boolean",
+  path = "boolean",
 }
 
 local function check_fields(option, where)
@@ -62,6 +64,9 @@ local function check_fields(option, where)
   if option.choices and option.type ~= "choice" and option.type ~= "list"
     and option.type ~= "string" then
     fail("choices", "is for the types choice, list and string")
+  end
+  if option.path and option.type ~= "list" and option.type ~= "string" then
+    fail("path", "is for the types string and list")
   end
   if option.required and option.default ~= nil then fail("required", "excludes a default") end
   if option.positional and (option.type == "flag" or option.short) then

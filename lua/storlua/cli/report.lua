@@ -8,11 +8,13 @@ local options = require("storlua.cli.options")
 local report_command = {}
 
 local DECLARED = options.declare({
-  { name = "run", type = "string", metavar = "RUN_DIR", positional = true, required = true,
+  { name = "run", type = "string", path = true, metavar = "RUN_DIR", positional = true,
+    required = true,
     help = "folder of the run" },
   { name = "to", type = "string", metavar = "FORMATS", default = "text",
     help = "formats, joined by commas" },
-  { name = "output", type = "string", metavar = "FILE", help = "write here, not to stdout" },
+  { name = "output", type = "string", path = true, metavar = "FILE",
+    help = "write here, not to stdout" },
   { name = "help", short = "h", type = "flag", help = "print this and end" },
 }, "report")
 
