@@ -49,7 +49,6 @@ end
 -- watches the device below it.
 local function take_up(t, opt, plan, watchers)
   local file = t:scratch_file(plan.path)
-  plan.direct = soak_plan.choose_direct(opt, plan.path)
   plan.keep = function(reason) file:keep(reason) end
   if opt.keep then
     file:keep("--keep")
@@ -99,7 +98,7 @@ what the last completed flush promised.]],
     { name = "limit", type = "list",
       help = "a rule that must hold, such as \"write.mib_s p50 >= 60\" (repeatable)" },
     { name = "direct", type = "choice", choices = { "auto", "on", "off" }, default = "auto",
-      help = "O_DIRECT; auto takes it where the file system has it" },
+      help = "O_DIRECT; auto takes it where file system and records allow it" },
     { name = "pause", type = "duration", default = "0", min = 0,
       help = "rest between rounds, after which the file is verified first" },
     { name = "write-limit", type = "size",

@@ -22,6 +22,8 @@ local soak = {}
 ---@field part_bytes integer how much a random pass rewrites
 ---@field read_percent integer share of reads in a random pass that writes
 ---@field direct boolean
+---@field cached_why? string why direct I/O cannot be had
+---@field in_memory? boolean the file system is
 ---@field engine string
 ---@field generation integer newest generation that was begun
 ---@field base integer generation of the whole file on the medium, 0 for none

@@ -48,16 +48,49 @@ function suite.test_size_smaller_than_record()
   lu.assertStrContains(text, "1 MiB")
 end
 
+function suite.test_record_that_is_no_multiple_of_a_sector()
+  local place <close> = disk.directory()
+  refused(place.path, { "--record", "1000" }, "%-%-record: 1000 is no multiple of 512")
+  refused(place.path, { "--random-record", "1000" },
+    "%-%-random%-record: 1000 is no multiple of 512")
+  lu.assertEquals(soak_run.leftovers(place.path), {})
+end
+
 function suite.test_record_off_the_alignment()
   local place <close> = disk.file_system("ext4", { sector = "4096" })
-  local log <close> = soak_run.log()
-  local result = soak_run.run(place.path, log, { "--record", "5k", "--size", "5M",
-    "--direct", "on" })
-  lu.assertTrue(result.code == 1 or result.code == 2, result.code)
-  for _, word in ipairs { "direct I/O", "4096", "5120", "record" } do
-    lu.assertStrContains(result.stdout .. result.stderr, word)
-  end
+  local needs = "direct I/O on [^ ]*storlua.soak needs multiples of 4096 bytes: %-%-"
+  refused(place.path, { "--record", "5k", "--size", "5M", "--direct", "on" },
+    needs .. "record is 5120; %-%-direct auto")
+  refused(place.path, { "--random-record", "512", "--direct", "on" },
+    needs .. "random%-record is 512")
   lu.assertEquals(soak_run.leftovers(place.path), {})
+end
+
+-- Where it has the choice it goes through the page cache, and says why.
+function suite.test_record_off_the_alignment_does_without()
+  local place <close> = disk.file_system("ext4", { sector = "4096" })
+  local log <close> = soak_run.log()
+  local result = soak_run.run(place.path, log, { "--record", "512", "--size", "256k",
+    "--rounds", "1" })
+  soak_run.verdict(log, result, "passed", 0)
+  lu.assertStrContains(result.stdout, "with the page cache dropped before it reads (direct I/O on ")
+  lu.assertStrContains(result.stdout, "needs multiples of 4096 bytes: --record is 512)")
+  for _, event in ipairs(cli_run.events_of(log.run, "measure")) do
+    lu.assertFalse(event.result.target.direct)
+  end
+end
+
+function suite.test_direct_where_there_is_none()
+  local place <close> = disk.file_system("tmpfs")
+  refused(place.path, { "--record", "1536", "--direct", "on" },
+    "%-%-direct on: .*tmpfs keeps data in memory: there is no direct I/O")
+  lu.assertEquals(soak_run.leftovers(place.path), {})
+end
+
+function suite.test_empty_directory()
+  local place <close> = disk.directory()
+  refused("", {}, "%-%-dir: '' must not be empty")
+  refused(place.path, { "--dir", "" }, "%-%-dir: '' must not be empty")
 end
 
 function suite.test_unknown_option_names_the_nearest()

@@ -4,6 +4,7 @@
 --- a byte is written.
 
 local budget = require("storlua.soak.budget")
+local direct = require("storlua.soak.direct")
 local fs = require("storlua.fs")
 local place = require("storlua.soak.place")
 local quantity = require("storlua.quantity")
@@ -11,11 +12,11 @@ local room_in = require("storlua.room")
 local soak = require("storlua.soak")
 local soak_resume = require("storlua.soak.resume")
 local storlua = require("storlua")
-local workload = require("storlua.workload")
 
 local soak_plan = {}
 
 local SIZE_MAX_BYTES = 256 << 20
+local SECTOR_BYTES = 512
 local SIZE_UNIT_BYTES = 4096 -- direct I/O moves whole blocks, of any disk these
 local UNIT_SECONDS = { time = 1, seconds = 1, minutes = 60, hours = 3600 }
 
@@ -58,6 +59,16 @@ local function choose_sizes(t, opt, dirs, plans)
                  own_bytes = math.min(own_bytes, plan.size_bytes) }
   end
   place.check_room(files)
+end
+
+-- Each sector says when it was written.
+local function check_records(opt)
+  for name, bytes in pairs { record = opt.record, ["random-record"] = opt.random_record } do
+    if bytes % SECTOR_BYTES ~= 0 then
+      storlua.usage(("--%s: %d is no multiple of %d, the bytes of a sector"):format(name, bytes,
+        SECTOR_BYTES))
+    end
+  end
 end
 
 local function check_sizes(plan)
@@ -103,6 +114,7 @@ function soak_plan.make(t, opt)
   if opt.rewrite < 1 or opt.rewrite > 100 or opt.reads > 95 then
     storlua.usage("--rewrite is 1 to 100 per cent, --reads 0 to 95")
   end
+  check_records(opt)
   local dirs, plans = place.directories(t, opt), {}
   local prefixes = place.prefixes(dirs)
   for i, dir in ipairs(dirs) do plans[i] = plan_of(t, opt, dir, prefixes[i], i) end
@@ -117,26 +129,10 @@ function soak_plan.make(t, opt)
     plan.budget = shared
   end
   check_write_limit(opt, plans)
+  if opt.engine ~= "null" then
+    for _, plan in ipairs(plans) do direct.choose(t, opt, plan) end
+  end
   return plans
-end
-
---- O_DIRECT where the file system has it; "auto" asks with one small transfer
---- on the test file itself, because not every file system tells. What an earlier
---- part promised is only read.
----@async
----@param opt table
----@param path string
----@return boolean
-function soak_plan.choose_direct(opt, path)
-  if opt.direct ~= "auto" then return opt.direct == "on" end
-  local stat = fs.try_stat(path)
-  local has_data = stat and stat.size_bytes >= 4096
-  local probe, err = workload.try_run {
-    path = path, operation = has_data and "read" or "write", record_bytes = "4k",
-    size_bytes = not has_data and "4k" or nil, limit_records = 1, direct = true,
-  }
-  if not probe and err.code ~= "EINVAL" then error(err, 0) end
-  return probe ~= nil
 end
 
 local function rated_bytes(t, opt)
@@ -153,6 +149,13 @@ function soak_plan.round_bytes(plans)
   return bytes
 end
 
+local function how_it_reads(plan)
+  if plan.direct then return "past the page cache" end
+  if plan.in_memory then return "all of it in memory" end
+  return "with the page cache dropped before it reads"
+    .. (plan.cached_why and (" (%s)"):format(plan.cached_why) or "")
+end
+
 --- Says what will be done, before it is done.
 ---@param t storlua.Run
 ---@param opt table
@@ -163,8 +166,7 @@ function soak_plan.say(t, opt, plans, seconds)
     t:note(plan.prefix .. "plan", ("%s for %s: each round writes %s, rewrites %s of it in random "
       .. "order and verifies all, %s"):format(plan.path, quantity.duration_text(seconds),
       quantity.size_text(plan.size_bytes), quantity.size_text(plan.part_bytes),
-      plan.direct and "past the page cache" or plan.in_memory and "all of it in memory"
-        or "with the page cache dropped before it reads"))
+      how_it_reads(plan)))
   end
   local round_bytes, rated = soak_plan.round_bytes(plans), rated_bytes(t, opt)
   local total = opt.rounds and opt.rounds * round_bytes
