@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bindings/error.h"
 #include "bindings/fields.h"
+#include "core/memory/crew.h"
 #include "core/memory/kernel.h"
 #include "core/memory/limits.h"
 
@@ -60,13 +61,18 @@ static int l_instruction_sets(lua_State *L) {
   return 1;
 }
 
+/* cpus() -> how many threads can have a CPU of their own */
+static int l_cpus(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)sl_crew_cpus());
+  return 1;
+}
+
 int luaopen_storlua_core_memory(lua_State *L);
 int luaopen_storlua_core_memory(lua_State *L) {
-  static const luaL_Reg functions[] = {{"limits", l_limits},
-                                       {"operations", l_operations},
-                                       {"kernels", l_kernels},
-                                       {"instruction_sets", l_instruction_sets},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"limits", l_limits},   {"operations", l_operations},
+      {"kernels", l_kernels}, {"instruction_sets", l_instruction_sets},
+      {"cpus", l_cpus},       {NULL, NULL}};
   luaL_newlib(L, functions);
   return 1;
 }

@@ -31,6 +31,26 @@ struct sl_crew {
   } threads[];
 };
 
+unsigned sl_crew_cpus(void) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
+  const unsigned count = (unsigned)CPU_COUNT(&allowed);
+  return count < SL_CREW_MAX ? count : SL_CREW_MAX;
+}
+
+static bool is_among(int cpu, const int *cpus, unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
+    if (cpus[i] == cpu) return true;
+  }
+  return false;
+}
+
+static int refuse_cpu(int cpu, const char *why, struct sl_error *e) {
+  sl_error_set(e, -EINVAL, "cpus", NULL, -1);
+  sl_error_hint(e, "CPU %d %s", cpu, why);
+  return -EINVAL;
+}
+
 int sl_crew_choose(unsigned count, const int *asked, unsigned asked_count,
                    int *cpus, struct sl_error *e) {
   cpu_set_t allowed;
@@ -42,12 +62,11 @@ int sl_crew_choose(unsigned count, const int *asked, unsigned asked_count,
   }
   for (unsigned i = 0; asked && i < asked_count && found < count; i++) {
     if (asked[i] < 0 || asked[i] >= CPU_SETSIZE ||
-        !CPU_ISSET((unsigned)asked[i], &allowed)) {
-      sl_error_set(e, -EINVAL, "cpus", NULL, -1);
-      sl_error_hint(e, "CPU %d is not there, or this process may not use it",
-                    asked[i]);
-      return -EINVAL;
-    }
+        !CPU_ISSET((unsigned)asked[i], &allowed))
+      return refuse_cpu(asked[i],
+                        "is not there, or this process may not use it", e);
+    if (is_among(asked[i], cpus, found))
+      return refuse_cpu(asked[i], "is named twice", e);
     cpus[found++] = asked[i];
   }
   if (found == count) return 0;

@@ -26,9 +26,13 @@ struct sl_member {
 
 struct sl_crew;
 
+/* How many CPUs this process may use now, at most SL_CREW_MAX.  (What the
+ * kernel lists as allowed holds those that are offline, too.) */
+unsigned sl_crew_cpus(void);
+
 /* Chooses `count` of the CPUs this process may use.  `asked` lists CPUs, or
  * is NULL for any.  -EINVAL with a hint when there are not so many, or when
- * one of the list is forbidden or absent. */
+ * one of the list is forbidden, absent or named twice. */
 int sl_crew_choose(unsigned count, const int *asked, unsigned asked_count,
                    int *cpus, struct sl_error *e);
 

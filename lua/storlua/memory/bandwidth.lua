@@ -123,6 +123,11 @@ function bandwidth.kernels(operation) return facts.kernels(operation) end
 ---@return string
 function bandwidth.instruction_sets() return facts.instruction_sets() end
 
+--- How many threads can have a CPU of their own: those that this process may
+--- use and that are online, 256 at most.
+---@return integer
+function bandwidth.cpus() return facts.cpus() end
+
 --- Why a result is no good, or nil.
 ---@param r table
 ---@return string|nil

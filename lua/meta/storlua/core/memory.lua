@@ -4,6 +4,9 @@
 
 local memory = {}
 
+--- cpus() -> how many threads can have a CPU of their own
+function memory.cpus() end
+
 --- instruction_sets() -> "avx512 avx2 …"
 function memory.instruction_sets() end
 
