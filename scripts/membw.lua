@@ -6,111 +6,13 @@
 local bandwidth = require("storlua.memory.bandwidth")
 local bw_mem = require("storlua.memory.bw_mem")
 local conditions = require("storlua.memory.conditions")
+local curve = require("storlua.memory.curve")
 local levels = require("storlua.memory.levels")
 local limits = require("storlua.memory.limits")
 local plan = require("storlua.memory.plan")
 local quantity = require("storlua.quantity")
+local request = require("storlua.memory.request")
 local storlua = require("storlua")
-
-local BASIC = { "read", "write", "write_nt", "copy", "copy_nt", "scale", "add", "triad", "fill",
-                "memcpy", "zero" }
-
-local function split(text)
-  local list = {}
-  for item in text:gmatch("[^,%s]+") do list[#list + 1] = item end
-  return list
-end
-
-local function operations_of(opt)
-  local known = {}
-  for _, name in ipairs(bandwidth.OPERATIONS) do known[name] = true end
-  local list = opt.op == "all" and BASIC or split(opt.op)
-  for _, name in ipairs(list) do
-    if not known[name] then
-      storlua.usage(("--op: there is no '%s': %s, all"):format(name,
-        table.concat(bandwidth.OPERATIONS, ", ")))
-    end
-  end
-  return list
-end
-
-local function cpus_of(opt)
-  if not opt.cpus then return nil end
-  local list = {}
-  for _, item in ipairs(split(opt.cpus)) do
-    local first, last = item:match("^(%d+)%-?(%d*)$")
-    first = math.tointeger(tonumber(first))
-    last = last ~= "" and math.tointeger(tonumber(last)) or first
-    if not first or not last or last < first or last > 4095 then
-      storlua.usage(("--cpus: '%s' is no CPU; 0,2 or 4-7"):format(item))
-    end
-    for cpu = first, last do list[#list + 1] = cpu end
-  end
-  return list
-end
-
--- The CPUs that this process may use, as the kernel lists them.
-local function allowed_cpus()
-  for line in io.lines("/proc/self/status") do
-    local text = line:match("^Cpus_allowed_list:%s*(%S+)")
-    if text then return #cpus_of { cpus = text } end
-  end
-  return 1
-end
-
-local function threads_of(opt, cpus)
-  local all = cpus and #cpus or allowed_cpus()
-  if opt.threads == "auto" then return all > 1 and { 1, all } or { 1 } end
-  if opt.threads == "all" then return { all } end
-  local list = {}
-  if opt.threads == "sweep" then
-    for n = 1, all do list[n] = n end
-    return list
-  end
-  for _, item in ipairs(split(opt.threads)) do
-    local n = quantity.try_count(item)
-    if not n or n < 1 then
-      storlua.usage(("--threads: '%s' is no number; 1,2 or all, sweep, auto"):format(item))
-    end
-    if n > all then
-      storlua.usage(("--threads: %d of them, and there are %d CPUs for them"):format(n, all))
-    end
-    list[#list + 1] = n
-  end
-  return list
-end
-
--- What cannot be had is said before anything is measured. Of "all" operations
--- those without the kernel are left out.
-local function with_kernel(opt, operations)
-  if not opt.kernel then return operations end
-  local having = {}
-  for _, operation in ipairs(operations) do
-    local kernels = table.concat(bandwidth.kernels(operation), " ")
-    if (" " .. kernels .. " "):find(" " .. opt.kernel .. " ", 1, true) then
-      having[#having + 1] = operation
-    elseif opt.op ~= "all" then
-      storlua.usage(("--kernel: %s has no '%s' here: %s"):format(operation, opt.kernel, kernels))
-    end
-  end
-  if not having[1] then
-    storlua.usage(("--kernel: there is no '%s' here; `read` has %s"):format(opt.kernel,
-      table.concat(bandwidth.kernels("read"), " ")))
-  end
-  return having
-end
-
-local function check_size(size, operations, threads)
-  if size % 4096 ~= 0 then storlua.usage("--size: a multiple of 4 KiB") end
-  for _, operation in ipairs(operations) do
-    local buffers = bandwidth.buffers(operation) * math.max(table.unpack(threads))
-    local fits = size <= math.maxinteger // buffers
-    local ok, why = limits.share(fits and size * buffers or math.maxinteger)
-    if not ok then
-      storlua.usage(("--size: %s has %d buffers in all: %s"):format(operation, buffers, why))
-    end
-  end
-end
 
 -- What the system refuses is found before anything is measured, too.
 local function rehearse(operations, threads, options)
@@ -148,12 +50,13 @@ local function show_sums(sums)
   end
 end
 
-local function show_curve(points)
+local function show_curve(points, why)
   print("read, 1 thread, by size (MB/s, the best of the samples):")
   for _, point in ipairs(points) do
     print(("  %9s %9s  %-8s %s"):format(quantity.size_text(point.bytes), figure(point.mb_s),
       point.level, point.kernel))
   end
+  if why then print("no DRAM: " .. why) end
 end
 
 local function show_latency(result, bytes, pages, locality)
@@ -164,19 +67,22 @@ local function show_latency(result, bytes, pages, locality)
 end
 
 local function measure_bandwidth(t, opt, options, cpus)
-  local operations, threads = with_kernel(opt, operations_of(opt)), threads_of(opt, cpus)
-  if opt.size then check_size(opt.size, operations, threads) end
+  local operations = request.with_kernel(opt, request.operations(opt))
+  local threads = request.threads(opt, cpus)
+  if opt.size then request.check_size(opt.size, operations, threads) end
   rehearse(operations, threads, options)
   local points, size, level = nil, opt.size, "unknown"
   if not opt.no_curve then
-    points = plan.curve(t, options)
-    show_curve(points)
+    local why
+    points, why = curve.measure(t, options)
+    show_curve(points, why)
   end
   if size then
     level = points and levels.of(points, size) or level
   else
-    points = points or { { bytes = plan.CURVE_TO, level = level } }
-    size, level = plan.memory_size(points, math.max(table.unpack(threads)))
+    -- Without a curve, or when already its first size was cut off.
+    points = points and points[1] and points or { { bytes = curve.TO, level = level } }
+    size, level = curve.memory_size(points, math.max(table.unpack(threads)))
   end
   print(("\nMB/s (10^6) at %s in each buffer, level %s; moved = read + written by the loop:")
     :format(quantity.size_text(size), level))
@@ -186,6 +92,15 @@ local function measure_bandwidth(t, opt, options, cpus)
     level = level, options = options, show = show })
   show_sums(sums)
   return last
+end
+
+local function measure_latency(t, opt, cpus)
+  local options = { cpu = cpus and cpus[1], samples = opt.samples,
+                    sample_seconds = opt.sample_time, limit_seconds = opt.limit, seed = t.seed }
+  local pages = plan.ladder_pages(t, opt.pages, options)
+  print("time of one load that waits for the one before, by working set:")
+  plan.ladder(t, { asked = opt.size, top = math.min(curve.TO, limits.read().room_bytes // 2),
+    pages = pages, show = show_latency, options = options })
 end
 
 local function ddr_limits(board)
@@ -213,7 +128,8 @@ only for what is proved to be memory.]],
       help = "1,2 or all, sweep (1 to all), auto (1 and all)" },
     { name = "cpus", type = "string", help = "where the threads run: 0,2 or 4-7" },
     { name = "pages", type = "choice", choices = { "huge", "small", "hugetlb", "system" },
-      default = "huge", help = "huge: transparent huge pages where there are any" },
+      help = "huge (the default): transparent huge pages where there are any; --latency takes "
+        .. "small and huge" },
     { name = "kernel", type = "string", help = "only this loop, such as avx2x4" },
     { name = "samples", type = "count", default = bandwidth.SAMPLES, min = 1, max = 1000,
       help = "timed samples of each measurement" },
@@ -230,7 +146,7 @@ only for what is proved to be memory.]],
     local list = {}
     if opt.latency or opt.compat then return list end
     for _, limit in ipairs(ddr_limits(board)) do
-      for _, operation in ipairs(operations_of(opt)) do
+      for _, operation in ipairs(request.operations(opt)) do
         if limit.min and limit.metric == operation .. ".mb_s" then
           list[#list + 1] = { metric = "ddr." .. limit.metric,
                               rule = ("%s >= %s"):format(limit.statistic, figure(limit.min, 3)) }
@@ -242,31 +158,26 @@ only for what is proved to be memory.]],
 
   target = false,
   run = function(t, opt)
-    local cpus = cpus_of(opt)
-    local options = { cpus = cpus, pages = opt.pages, kernel = opt.kernel, samples = opt.samples,
-                      sample_seconds = opt.sample_time, limit_seconds = opt.limit }
+    local cpus = request.cpus(opt)
+    request.check_mode(opt, cpus)
+    local options = { cpus = cpus, pages = opt.pages or "huge", kernel = opt.kernel,
+                      samples = opt.samples, sample_seconds = opt.sample_time,
+                      limit_seconds = opt.limit }
     t:note("instruction_sets", bandwidth.instruction_sets())
     t:note("memory", limits.text(limits.read()))
     for key, text in pairs(conditions.status()) do t:note(key, text) end
-    if opt.compat or opt.latency then
-      if opt.size then check_size(opt.size, { "read" }, { 1 }) end
-      rehearse({ "read" }, { 1 }, { cpus = cpus, pages = opt.pages })
-    end
-    if opt.compat then
-      local more = { cpus = cpus, pages = opt.pages, sample_seconds = opt.sample_time,
-                     limit_seconds = opt.limit }
-      bw_mem.run(t, print, more)
-      print("# MB/s of 10^6; a copy counts once; rd, wr, rdwr and cp touch 4 bytes of 16")
+    if not opt.compat and not opt.latency then
+      plan.judge(t, measure_bandwidth(t, opt, options, cpus), ddr_limits(t.board))
       return
     end
+    if opt.size then request.check_size(opt.size, { "read" }, { 1 }) end
+    rehearse({ "read" }, { 1 }, { cpus = cpus, pages = options.pages })
     if opt.latency then
-      print("time of one load that waits for the one before, by working set:")
-      local top = opt.size or math.min(plan.CURVE_TO, limits.read().room_bytes // 2)
-      plan.ladder(t, { top = top, pages = { "small", "huge" }, show = show_latency,
-        options = { cpu = cpus and cpus[1], samples = math.min(opt.samples, 100),
-                    sample_seconds = opt.sample_time, limit_seconds = opt.limit, seed = t.seed } })
-      return
+      measure_latency(t, opt, cpus)
+    else
+      bw_mem.run(t, print, { cpus = cpus, pages = options.pages, sample_seconds = opt.sample_time,
+                             limit_seconds = opt.limit })
+      print("# MB/s of 10^6; a copy counts once; rd, wr, rdwr and cp touch 4 bytes of 16")
     end
-    plan.judge(t, measure_bandwidth(t, opt, options, cpus), ddr_limits(t.board))
   end,
 }

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- scripts/membw.lua as a user runs it.
 local cli_run = require("cli_run")
+local curve = require("storlua.memory.curve")
 local disk = require("disk")
 local fs = require("storlua.fs")
 local lu = require("luaunit")
@@ -74,18 +75,37 @@ function T.test_what_cannot_be_measured_is_said_before()
   local place <close> = disk.directory()
   local cases = {
     { "stay for others", "--latency", "--size", "1000T" },
-    { "has no 'none' here: ", "--kernel", "none" },
+    { "has no 'none' here: ", "--kernel", "none", "--op", "read,copy" },
     { "CPU 1023 is not there", "--cpus", "1023", "--threads", "1" },
     { "CPU 1023 is not there", "--cpus", "1023", "--compat", "bw_mem" },
+    { "--op: ',' names nothing", "--op", "," },
+    { "--cpus: ',' names nothing", "--cpus", "," },
+    { "--threads: ',' names nothing", "--threads", "," },
+    { "CPU 0 is named twice", "--cpus", "0,0" },
+    { "CPU 1 is named twice", "--cpus", "0-1,1" },
+    { "301 CPUs", "--cpus", "0-300" },
+    { "15 samples of 20.0 ms take longer", "--limit", "1us" },
+    { "--threads does not go with --latency", "--latency", "--threads", "1" },
+    { "--op does not go with --latency", "--latency", "--op", "nonsense" },
+    { "--kernel does not go with --latency", "--latency", "--kernel", "xyz" },
+    { "--no-curve does not go with --latency", "--latency", "--no-curve" },
+    { "at most 100 with --latency", "--latency", "--samples", "101" },
+    { "runs on one CPU", "--latency", "--cpus", "0,1" },
+    { "--op does not go with --compat bw_mem", "--compat", "bw_mem", "--op", "read" },
+    { "--threads does not go with", "--compat", "bw_mem", "--threads", "2" },
+    { "--size does not go with", "--compat", "bw_mem", "--size", "4k" },
+    { "--samples does not go with", "--compat", "bw_mem", "--samples", "3" },
+    { "--kernel does not go with", "--compat", "bw_mem", "--kernel", "cx1" },
+    { "--latency does not go with", "--compat", "bw_mem", "--latency" },
   }
   if fs.read("/proc/sys/vm/nr_hugepages"):find("^0") then
     cases[#cases + 1] = { "the pool of huge pages has no", "--pages", "hugetlb" }
   end
   for i, one in ipairs(cases) do
-    local r = cli_run.run { "--output", place.path .. "/" .. i, "membw.lua", "--no-curve", "--op",
-      "read,copy", table.unpack(one, 2) }
+    local r = cli_run.run { "--output", place.path .. "/" .. i, "membw.lua",
+      table.unpack(one, 2) }
     lu.assertEquals(r.code, 2, one[1] .. r.stdout .. r.stderr)
-    lu.assertStrContains(r.stdout, one[1])
+    lu.assertStrContains(r.stdout .. r.stderr, one[1])
     lu.assertEquals(cli_run.events_of(place.path .. "/" .. i, "memory"), {})
   end
 end
@@ -111,6 +131,54 @@ function T.test_bw_mem_form()
   local events = memory_events(place)
   lu.assertEquals(#events, 27)
   lu.assertEquals(events[1].result.coverage, 0.25)
+end
+
+local function ladder(place, ...)
+  local r = membw(place, "--latency", "--samples", "1", "--sample-time", "1ms", ...)
+  lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
+  local ids = {}
+  for i, event in ipairs(memory_events(place)) do ids[i] = event.case_id end
+  return ids, r.stdout
+end
+
+function T.test_the_ladder_ends_with_what_was_asked_for()
+  local place <close> = disk.directory()
+  lu.assertEquals(ladder(place, "--size", "512k", "--pages", "small"), {
+    "latency.4KiB.small.all", "latency.16KiB.small.all", "latency.64KiB.small.all",
+    "latency.256KiB.small.all", "latency.512KiB.small.all", "latency.512KiB.small.block",
+  })
+  local other <close> = disk.directory() -- no whole number of blocks
+  local ids, out = ladder(other, "--size", "260k", "--pages", "small")
+  lu.assertEquals(#ids, 5)
+  lu.assertStrContains(out, "260 KiB is no multiple of 256 KiB")
+end
+
+function T.test_huge_only_what_lies_in_huge_pages()
+  local place <close> = disk.directory()
+  for i, pages in ipairs { "huge", "both" } do
+    local r = process.try_run { os.getenv("STORLUA_HELPERS") .. "/no_huge", cli_run.program,
+      "--output", place.path .. "/" .. i, "membw.lua", "--latency", "--size", "16k", "--samples",
+      "1", "--sample-time", "1ms", pages == "huge" and "--pages=huge" or nil }
+    lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
+    local events = cli_run.events_of(place.path .. "/" .. i, "memory")
+    local name = pages == "huge" and "not_huge" or "small"
+    lu.assertEquals(events[1].case_id, "latency.4KiB." .. name .. ".all")
+    lu.assertEquals(#events, 2)
+    lu.assertEquals(events[1].result.huge_bytes, 0)
+    lu.assertStrContains(r.stdout, "16 KiB  small")
+    lu.assertNotStrContains(r.stdout, "KiB  huge")
+    lu.assertStrContains(r.stdout, "huge_pages: the system gives none")
+  end
+end
+
+-- Not even the first size of the curve ends in time.
+function T.test_no_curve_within_the_limit()
+  local place <close> = disk.directory()
+  local r = membw(place, "--op", "read", "--threads", "1", "--samples", "1", "--sample-time",
+    "1us", "--limit", "2us")
+  lu.assertEquals(r.code, 1, r.stdout .. r.stderr)
+  lu.assertStrContains(r.stdout, "time limit")
+  lu.assertNotStrContains(r.stdout .. r.stderr, "traceback")
 end
 
 function T.test_bad_command_lines()
@@ -176,6 +244,21 @@ function T.test_cgroup_limit()
   r = group.run { cli_run.program, "--output", place.path .. "/small", "membw.lua",
     "--no-curve", "--op", "copy", "--size", "8M", "--threads", "1", "--samples", "2" }
   lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
+end
+
+-- What the cgroup leaves ends the curve in the cache of most machines.
+function T.test_a_short_curve_proves_no_memory()
+  local group <close> = disk.memory_group("100M")
+  local cache = curve.cache_bytes()
+  lu.skipIf(cache and cache < 4 << 20, "this machine's caches are small")
+  local place <close> = disk.directory()
+  local r = group.run { cli_run.program, "--output", place.path .. "/run", "membw.lua", "--op",
+    "read", "--threads", "1", "--samples", "2", "--sample-time", "1ms" }
+  lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
+  lu.assertNotStrContains(r.stdout, "level DRAM")
+  for _, event in ipairs(cli_run.events_of(place.path .. "/run", "memory")) do
+    lu.assertNotEquals(event.result.level, "DRAM")
+  end
 end
 
 return T

@@ -1,12 +1,14 @@
 -- SPDX-License-Identifier: MIT
 --- Bandwidth, latency and levels from Lua.
 local bandwidth = require("storlua.memory.bandwidth")
+local curve = require("storlua.memory.curve")
+local fake_tree = require("fake_tree")
 local latency = require("storlua.memory.latency")
 local levels = require("storlua.memory.levels")
 local limits = require("storlua.memory.limits")
 local loop = require("storlua.core.loop")
 local lu = require("luaunit")
-local plan = require("storlua.memory.plan")
+local process = require("storlua.process")
 local sanitizer = require("sanitizer")
 local task = require("storlua.task")
 
@@ -118,7 +120,7 @@ function T.test_latency()
   lu.assertNil(latency.problem(r))
 end
 
-local function curve(values)
+local function points_of(values)
   local points, bytes = {}, 4096
   for i, mb_s in ipairs(values) do
     points[i] = { bytes = bytes, mb_s = mb_s }
@@ -134,36 +136,87 @@ local function names(points)
 end
 
 function T.test_levels_of_a_clear_curve()
-  local points = curve { 100, 101, 99, 60, 61, 60, 58, 30, 31, 30, 18, 10, 10, 10.2, 9.9 }
+  local points = points_of { 100, 101, 99, 60, 61, 60, 58, 30, 31, 30, 18, 10, 10, 10.2, 9.9 }
   local found = levels.name(points)
   lu.assertEquals(names(points), "L1 L1 L1 L2 L2 L2 L2 LLC LLC LLC unknown DRAM DRAM DRAM DRAM")
   lu.assertEquals(found.DRAM.from_bytes, 4096 << 11)
   lu.assertEquals(levels.of(points, (4096 << 12) + 4096), "DRAM")
   lu.assertEquals(levels.of(points, 4096 << 20), "DRAM")
+  lu.assertEquals(levels.of(points, 4096 << 12), "DRAM")
+  lu.assertEquals(levels.of(points, (4096 << 11) + 4096), "unknown") -- may be half cache
+  lu.assertEquals(levels.of(points, 4096 << 11), "unknown")
   lu.assertEquals(levels.of(points, 4096 + 1), "L1")
   lu.assertEquals(levels.of(points, (4096 << 9) + 1), "unknown")
 end
 
 function T.test_levels_that_are_not_proved()
-  local falling = curve { 100, 80, 64, 50, 40, 32, 25, 20, 16, 12 }
+  local falling = points_of { 100, 80, 64, 50, 40, 32, 25, 20, 16, 12 }
   lu.assertNil(levels.name(falling).DRAM)
-  local flat = curve { 10, 10, 10, 10, 10, 10 } -- one scalar chain: the CPU is measured
+  local flat = points_of { 10, 10, 10, 10, 10, 10 } -- one scalar chain: the CPU is measured
   lu.assertNil(levels.name(flat).DRAM)
-  local short = curve { 100, 100, 100, 50, 20, 10 } -- the knee, not the plateau
+  local short = points_of { 100, 100, 100, 50, 20, 10 } -- the knee, not the plateau
   lu.assertNil(levels.name(short).DRAM)
   lu.assertEquals(names(short), "L1 L1 L1 unknown unknown unknown")
+end
+
+-- Without memory for a longer curve its last plateau may be that of a cache.
+function T.test_the_end_of_a_short_curve_is_not_called_memory()
+  local MIB <const> = 1 << 20
+  local function name(known)
+    local points = points_of { 100, 101, 99, 60, 61, 60, 58, 30, 31, 30, 29, 30 } -- to 8 MiB
+    local found, why = levels.name(points, known)
+    return found.DRAM ~= nil, why, points[#points].level
+  end
+  lu.assertTrue(name())
+  local is_memory, why, last = name { enough_bytes = 256 * MIB, cache_bytes = 36 * MIB }
+  lu.assertFalse(is_memory)
+  lu.assertEquals(last, "unknown")
+  lu.assertStrContains(why, "ends at 8 MiB")
+  lu.assertStrContains(why, "the cache of 36 MiB")
+  is_memory, why = name { enough_bytes = 256 * MIB }
+  lu.assertFalse(is_memory)
+  lu.assertStrContains(why, "the kernel shows no size")
+  lu.assertFalse(name { enough_bytes = 256 * MIB, cache_bytes = 4 * MIB })
+  is_memory, why = name { enough_bytes = 256 * MIB, cache_bytes = 512 << 10 } -- a small board
+  lu.assertTrue(is_memory)
+  lu.assertNil(why)
+  lu.assertTrue(name { enough_bytes = 8 * MIB, cache_bytes = 36 * MIB })
+end
+
+function T.test_the_largest_cache_that_the_kernel_shows()
+  local tree <close> = fake_tree.new()
+  local cpus = "sys/devices/system/cpu/"
+  tree:write(cpus .. "cpu0/cache/index0/size", "32K\n")
+  tree:write(cpus .. "cpu0/cache/index1/size", "512K\n")
+  tree:write(cpus .. "cpu4/cache/index0/size", "2048K\n")
+  tree:write(cpus .. "cpuidle/current_driver", "none\n")
+  lu.assertEquals(curve.cache_bytes(tree.path), 2 << 20)
+  lu.assertNil(curve.cache_bytes(tree.path .. "/sys"))
+end
+
+function T.test_a_cpu_that_is_named_twice()
+  local _, err = bandwidth.try_run { operation = "read", size = "4k", threads = 2,
+                                     cpus = { 0, 0 } }
+  lu.assertEquals(err.code, "EINVAL")
+  lu.assertStrContains(err.message, "CPU 0 is named twice")
+end
+
+-- Those that are offline, or forbidden, are not counted: nproc says the same.
+function T.test_the_cpus_that_threads_can_have()
+  local count = math.tointeger(tonumber(process.run { "nproc" }.stdout))
+  lu.assertEquals(bandwidth.cpus(), math.min(count, 256))
 end
 
 function T.test_the_size_leaves_room_for_a_triad_of_all_threads()
   local GIB <const> = 1 << 30
   local room = limits.read().room_bytes
-  local points = curve { 100, 100, 100, 50, 10, 10, 10, 10 }
+  local points = points_of { 100, 100, 100, 50, 10, 10, 10, 10 }
   levels.name(points)
   for i, point in ipairs(points) do point.bytes = GIB >> (#points - i) end
-  local bytes, level = plan.memory_size(points, 1)
+  local bytes, level = curve.memory_size(points, 1)
   lu.assertTrue(3 * bytes <= room)
   if room > 8 * GIB then lu.assertEquals({ bytes, level }, { GIB // 2, "DRAM" }) end
-  bytes = plan.memory_size(points, 64)
+  bytes = curve.memory_size(points, 64)
   lu.assertTrue(64 * 3 * bytes <= room)
   lu.assertEquals(bytes % (1 << 20), 0)
 end

@@ -8,10 +8,17 @@
 --- smallest size, is L1; the last is DRAM, if it reaches the largest size and
 --- something before it was at least 1.3 times faster; what lies between is L2
 --- and LLC. All else is "unknown".
+---
+--- A curve that ends early, because there is no memory for more, may end in the
+--- plateau of a cache. There, and only there, the cache size that the kernel shows
+--- is asked, and only to refuse: the plateau must go far beyond it.
+
+local quantity = require("storlua.quantity")
 
 local levels = {
   SAME = 0.15,
   FASTER = 1.3,
+  BEYOND = 4, -- times the largest cache
 }
 
 local function find_plateaus(points)
@@ -54,16 +61,34 @@ local function fastest_before(points, index)
   return fastest
 end
 
+-- Why the last plateau of a short curve may be that of a cache, or nil.
+local function doubt(bytes, known)
+  if not known.enough_bytes or bytes >= known.enough_bytes then return nil end
+  local text = ("the curve ends at %s and not at %s"):format(quantity.size_text(bytes),
+    quantity.size_text(known.enough_bytes))
+  if not known.cache_bytes then
+    return text .. ": its last plateau may be a cache, of which the kernel shows no size"
+  elseif bytes < levels.BEYOND * known.cache_bytes then
+    return ("%s: its last plateau may be the cache of %s"):format(text,
+      quantity.size_text(known.cache_bytes))
+  end
+end
+
 --- Names the level of each point of a curve.
 ---@param points {bytes: integer, mb_s: number}[] rising sizes; each gets `level`
+---@param known? {enough_bytes?: integer, cache_bytes?: integer} how far a curve goes that needs no
+--- other proof, and the largest cache that the kernel shows
 ---@return table<string, {from_bytes: integer, to_bytes: integer, mb_s: number}> plateaus by level
-function levels.name(points)
+---@return string|nil why the last plateau is not called DRAM, though it looks like it
+function levels.name(points, known)
+  local why
   local plateaus = join(find_plateaus(points))
   for _, point in ipairs(points) do point.level = "unknown" end
   local last = plateaus[#plateaus]
   if last and last.last == #points
     and fastest_before(points, last.first) >= levels.FASTER * last.mb_s then
-    last.level = "DRAM"
+    why = doubt(points[#points].bytes, known or {})
+    last.level = why and "unknown" or "DRAM"
   end
   local middle = {}
   for _, one in ipairs(plateaus) do
@@ -79,13 +104,13 @@ function levels.name(points)
   if #middle >= 2 then middle[#middle].level = "LLC" end
   local named = {}
   for _, one in ipairs(plateaus) do
-    if one.level then
+    if one.level and one.level ~= "unknown" then
       for i = one.first, one.last do points[i].level = one.level end
       named[one.level] = { from_bytes = points[one.first].bytes,
                            to_bytes = points[one.last].bytes, mb_s = one.mb_s }
     end
   end
-  return named
+  return named, why
 end
 
 --- The level of a size, once the curve is known: DRAM from the second point of
@@ -95,17 +120,19 @@ end
 ---@param bytes integer
 ---@return string
 function levels.of(points, bytes)
-  local below, above
-  for _, point in ipairs(points) do
-    if point.bytes <= bytes then below = point end
+  local below, above, before
+  for i, point in ipairs(points) do
+    if point.bytes <= bytes then below, before = point, points[i - 1] end
     if point.bytes >= bytes then
       above = point
       break
     end
   end
   if not below then return "unknown" end
-  if not above then return below.level == "DRAM" and "DRAM" or "unknown" end
-  return below.level == above.level and below.level or "unknown"
+  if below.level == "DRAM" then
+    return before and before.level == "DRAM" and "DRAM" or "unknown"
+  end
+  return above and below.level == above.level and below.level or "unknown"
 end
 
 return levels

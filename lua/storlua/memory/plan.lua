@@ -1,23 +1,16 @@
 -- SPDX-License-Identifier: MIT
---- What scripts/membw.lua measures, step by step: the curve that finds the
---- levels, the operations at a size that is proved to be memory, the ladder of
---- latencies, and what the board's limits say of them.
+--- What scripts/membw.lua measures after the curve: the operations at a size that
+--- is proved to be memory, the ladder of latencies, and what the board's limits
+--- say of them.
 
 local bandwidth = require("storlua.memory.bandwidth")
 local conditions = require("storlua.memory.conditions")
 local errors = require("storlua.errors")
 local latency = require("storlua.memory.latency")
-local levels = require("storlua.memory.levels")
-local limits = require("storlua.memory.limits")
 local quantity = require("storlua.quantity")
 
-local MIB <const> = 1 << 20
-
 local plan = {
-  CURVE_FROM = 4096,
-  CURVE_TO = 256 << 20, -- on machines with less memory: an eighth of what is free
-  LEAST = 64 << 20, -- of the size for the operations
-  CURVE_MAX = 1 << 30, -- as far as it goes on when no plateau was found
+  LADDER_FROM = 4096,
 }
 
 --- A size as a segment of a case id: "64KiB", "1_5GiB".
@@ -27,79 +20,33 @@ function plan.size_id(bytes)
   return (quantity.size_text(bytes):gsub(" ", ""):gsub("[.,]", "_"))
 end
 
-local function record(t, id, result, spec, problem, labels)
+--- Writes the event of a result, with what is wrong with it.
+function plan.record(t, id, result, spec, problem, labels)
   t:memory(id, { spec = spec, result = result, reason = problem(result), labels = labels })
   return result
 end
 
--- Fields of one measurement go before the options of all.
-local function with(options, fields)
+--- The fields of one measurement, and the options of all where it has none.
+---@param options table
+---@param fields table
+---@return table
+function plan.with(options, fields)
   for key, value in pairs(options) do
     if fields[key] == nil then fields[key] = value end
   end
   return fields
 end
 
-local function has(operation, kernel)
+--- Whether this CPU has an operation, or that kernel of it.
+---@param operation string
+---@param kernel? string
+---@return boolean
+function plan.has(operation, kernel)
   local list = bandwidth.kernels(operation)
   for _, name in ipairs(list) do
     if name == kernel then return true end
   end
   return kernel == nil and list[1] ~= nil
-end
-
-local function curve_limit()
-  local room = limits.read().room_bytes // 8
-  local top = plan.CURVE_TO
-  while top > room and top > plan.CURVE_FROM do top = top // 2 end
-  return top
-end
-
---- The read rate of one thread by size. Goes on until the last sizes are a
---- plateau, within reason.
----@async
----@param t storlua.Run
----@param options table fields of every spec
----@return table[] points {bytes, mb_s, level}
-function plan.curve(t, options)
-  local points, top, bytes = {}, curve_limit(), plan.CURVE_FROM
-  local all = with(options, {}) -- the kernel may be one of another operation
-  if not has("read", all.kernel) then all.kernel = nil end
-  local most = math.min(plan.CURVE_MAX, limits.read().room_bytes // 4)
-  while bytes <= top do
-    t:phase("curve " .. quantity.size_text(bytes))
-    local result, spec = conditions.around(bandwidth.run, with(all, {
-      operation = "read", size = bytes, threads = 1, sample_seconds = 0.005, samples = 9 }))
-    record(t, "curve.read." .. plan.size_id(bytes), result, spec, bandwidth.problem)
-    if not result.mb_s then break end
-    local best = result.best_mb_s -- the trials of all kernels are samples too
-    for _, mb_s in pairs(result.tried) do best = math.max(best, mb_s) end
-    points[#points + 1] = { bytes = bytes, mb_s = best, kernel = result.kernel }
-    if bytes * 2 > top and bytes * 2 <= most and not levels.name(points).DRAM then
-      top = bytes * 2
-    end
-    bytes = bytes * 2
-  end
-  t:note("levels", levels.name(points))
-  return points
-end
-
---- The size that the operations are measured at: well inside the plateau of
---- the memory, else the largest of the curve; less where the three buffers of a
---- triad of all threads would not fit.
----@param points table[]
----@param threads integer
----@return integer bytes
----@return string level
-function plan.memory_size(points, threads)
-  local most = limits.read().room_bytes * 3 // 4 // (3 * threads) // MIB * MIB
-  local last, first = points[#points], nil
-  for _, point in ipairs(points) do
-    if not first and point.level == "DRAM" then first = point end
-  end
-  local bytes = first and math.max(4 * first.bytes, plan.LEAST) or last.bytes
-  bytes = math.max(math.min(bytes, last.bytes, most), MIB)
-  return bytes, levels.of(points, bytes)
 end
 
 --- One operation at one size with one number of threads.
@@ -119,7 +66,7 @@ function plan.operation(t, fields, level, single)
     return nil
   end
   result.level, result.scaling = level, single and result.mb_s and result.mb_s / single
-  return record(t, id, result, spec, bandwidth.problem)
+  return plan.record(t, id, result, spec, bandwidth.problem)
 end
 
 --- Tries on little memory what will be measured: a CPU that is forbidden, an
@@ -129,8 +76,8 @@ end
 ---@return string|nil
 function plan.rehearse(want)
   for _, operation in ipairs(want.operations) do
-    if has(operation) then
-      local ok, err = bandwidth.try_run(with(want.options, {
+    if plan.has(operation) then
+      local ok, err = bandwidth.try_run(plan.with(want.options, {
         operation = operation, size = 4096, threads = math.max(table.unpack(want.threads)),
         samples = 1, sample_seconds = 1e-6 }))
       if not ok then return err.hint or err.message end
@@ -149,11 +96,11 @@ function plan.operations(t, want)
   local last, sums = {}, { faults = 0, retaken = 0, noisy = 0 }
   for _, operation in ipairs(want.operations) do
     local single
-    if not has(operation) then
+    if not plan.has(operation) then
       t:note("not_measured." .. operation, "this CPU has no instruction for it")
     end
-    for _, threads in ipairs(has(operation) and want.threads or {}) do
-      local result = plan.operation(t, with(want.options, {
+    for _, threads in ipairs(plan.has(operation) and want.threads or {}) do
+      local result = plan.operation(t, plan.with(want.options, {
         operation = operation, size = want.size, threads = threads }), want.level, single)
       if result then
         if threads == 1 then single = result.mb_s end
@@ -167,29 +114,72 @@ function plan.operations(t, want)
   return last, sums
 end
 
+-- What the pages of a result are; asked for is not given.
+local function pages_of(result, asked)
+  if asked ~= "huge" then return asked end
+  if not result.huge_bytes then return "unknown" end
+  if result.huge_bytes >= result.arena_bytes then return "huge" end
+  return result.huge_bytes == 0 and "small" or "mixed"
+end
+
+--- The kinds of pages that a ladder is measured with: what was asked for, else
+--- small and, where the system gives them, huge ones.
+---@async
+---@param t storlua.Run
+---@param asked string|nil
+---@param options table
+---@return string[]
+function plan.ladder_pages(t, asked, options)
+  if asked and asked ~= "huge" then return { asked } end
+  local r = latency.run(plan.with(options, { size = 4096, pages = "huge", samples = 1,
+    sample_seconds = 1e-6 }))
+  local is_huge = pages_of(r, "huge") == "huge"
+  if not is_huge then t:note("huge_pages", "the system gives none, or does not tell") end
+  if asked then return { asked } end
+  return is_huge and { "small", "huge" } or { "small" }
+end
+
+-- Four times the size before, up to the top; what was asked for is the last.
+local function ladder_sizes(want)
+  local list, bytes = {}, plan.LADDER_FROM
+  local top = want.asked and want.asked - 1 or want.top
+  while bytes <= top do
+    list[#list + 1] = bytes
+    bytes = bytes * 4
+  end
+  list[#list + 1] = want.asked
+  return list
+end
+
+local function rung(t, want, bytes, pages, locality)
+  local function id_of(name)
+    return ("latency.%s.%s.%s"):format(plan.size_id(bytes), name,
+      locality == 0 and "all" or "block")
+  end
+  t:phase(id_of(pages))
+  local result, spec = conditions.around(latency.run, plan.with(want.options, {
+    size = bytes, pages = pages, locality = locality }))
+  local got = pages_of(result, pages)
+  plan.record(t, id_of(got == pages and got or "not_" .. pages), result, spec, latency.problem)
+  want.show(result, bytes, got, locality)
+end
+
 --- The ladder of latencies: over all of the working set, and within 256 KiB at
 --- a time, where misses of the TLB do not count.
 ---@async
 ---@param t storlua.Run
----@param want table top (bytes), pages (list), options, show
+---@param want table asked or top (bytes), pages (list), options, show
 function plan.ladder(t, want)
   local BLOCK <const> = 256 << 10
-  local bytes = plan.CURVE_FROM
-  while bytes <= want.top do
+  for _, bytes in ipairs(ladder_sizes(want)) do
     for _, pages in ipairs(want.pages) do
-      for _, locality in ipairs { 0, BLOCK } do
-        if locality == 0 or bytes > BLOCK then
-          local id = ("latency.%s.%s.%s"):format(plan.size_id(bytes), pages,
-            locality == 0 and "all" or "block")
-          t:phase(id)
-          local result, spec = conditions.around(latency.run, with(want.options, {
-            size = bytes, pages = pages, locality = locality }))
-          record(t, id, result, spec, latency.problem)
-          want.show(result, bytes, pages, locality)
-        end
-      end
+      rung(t, want, bytes, pages, 0)
+      if bytes > BLOCK and bytes % BLOCK == 0 then rung(t, want, bytes, pages, BLOCK) end
     end
-    bytes = bytes * 4
+  end
+  if want.asked and want.asked > BLOCK and want.asked % BLOCK ~= 0 then
+    t:note("not_measured.block", ("%s is no multiple of 256 KiB"):format(
+      quantity.size_text(want.asked)))
   end
 end
 
