@@ -4,6 +4,7 @@
 --- event(fields, line) and finish(state).
 
 local core = require("storlua.core.run_dir")
+local coverage = require("storlua.report.coverage")
 local errors = require("storlua.errors")
 local job = require("storlua.job")
 local model = require("storlua.report.model")
@@ -15,6 +16,9 @@ local report = {
   -- only where the module for it is, and only of runs that have a matrix
   on_use = { "xlsx" },
 }
+
+-- These say themselves which part of the run they cover, or show it.
+local TELL_COVERAGE = { text = true, json = true, csv = true, junit = true }
 
 --- Raises an error with the code "USAGE" for a format that there is not.
 ---@param format string
@@ -53,15 +57,21 @@ end
 local function fold(directory, format, write)
   local reporter = report.new(format, write, { run_dir = directory })
   local ended, before = false, nil -- `before`: the part that was resumed
+  local covered = coverage.new()
   local state = reader.read(directory, function(fields, line)
     if fields.kind == "verdict" then
       ended = before == nil or not model.is_refused(fields) or before
     elseif fields.kind == "start" and fields.resumed then
       before, ended = ended, false
     end
+    covered:add(fields)
     reporter:event(fields, line)
   end)
   reporter:finish(state)
+  local covers = not TELL_COVERAGE[format] and covered:text()
+  if covers then
+    io.stderr:write(("storlua: the report %s of %s %s\n"):format(format, directory, covers))
+  end
   return ended
 end
 

@@ -26,13 +26,18 @@ function closing.new(write, options, of)
     }
   end
   local display = live.new { run_dir = options.run_dir, write = write, quiet = options.quiet }
-  local show, finish = display.event, display.finish
+  local show, finish, before = display.event, display.finish, display.earlier
+  function display.earlier(self, fields)
+    before(self, fields)
+    results:add(fields)
+  end
   function display.event(self, fields, line)
     show(self, fields, line)
     results:add(fields)
   end
   function display.finish(self, state)
-    if not of.is_empty(results) then
+    -- a resume that was refused has no figures of its own
+    if not of.is_empty(results) and self.model:told() == self.model then
       self:put("\n" .. text())
       if of.tidy then of.tidy(self.model) end
     end

@@ -1,7 +1,10 @@
 -- SPDX-License-Identifier: MIT
 --- One row for each direction of each measure: for spreadsheets. RFC 4180,
---- decimal points; an empty cell is "not known".
+--- decimal points; an empty cell is "not known". Of measures whose events were
+--- rotated away a row without a case says how many they are, and rows without
+--- numbers name the failures among what is missing.
 
+local coverage = require("storlua.report.coverage")
 local event = require("storlua.event")
 
 local csv = {}
@@ -68,9 +71,32 @@ local function memory_row(fields)
   }
 end
 
+local function failure_row(one, reason)
+  return { case_id = one.case_id, round = (one.labels or {}).round,
+           labels = labels_text(one.labels), verdict = "fail", reason = reason or one.message }
+end
+
+-- The failures that a start event tells of and that were not told before.
+local function missing_failures(carried, told)
+  local rows, is_named = {}, {}
+  for i, one in ipairs(carried.failures or {}) do
+    is_named[one.case_id] = true
+    if i > told then rows[#rows + 1] = failure_row(one) end
+  end
+  -- of many failures only the first ones are kept, but one of each case
+  for _, one in ipairs(carried.failed_cases or {}) do
+    local times = (one.checks_failed or 0) + (one.measures_failed or 0)
+    if not is_named[one.case_id] then
+      rows[#rows + 1] = failure_row(one, ("%s (%d times)"):format(one.message, times))
+    end
+  end
+  return rows
+end
+
 ---@param write fun(text: string)
 ---@return table reporter
 function csv.new(write)
+  local covered, failures = coverage.new(), 0
   local function put(row)
     local cells = {}
     for i, column in ipairs(COLUMNS) do cells[i] = cell(row[column]) end
@@ -79,6 +105,20 @@ function csv.new(write)
   write(table.concat(COLUMNS, ",") .. "\r\n")
   return {
     event = function(_, fields)
+      local missing = covered:add(fields)
+      if missing > 0 then
+        put { seq = fields.seq, wall = fields.wall, verdict = "missing",
+              reason = ("%d earlier measures are not in this table: %s"):format(missing,
+                covered.reason) }
+      end
+      if fields.verdict == "fail" or fields.kind == "check" and not fields.ok then
+        failures = failures + 1
+      end
+      local total = fields.kind == "start" and fields.carried and fields.carried.failures_total
+      if total and total > failures then
+        for _, row in ipairs(missing_failures(fields.carried, failures)) do put(row) end
+        failures = total
+      end
       if fields.kind == "memory" then
         return put(memory_row(fields))
       end

@@ -12,6 +12,7 @@ function report.new(write)
   local results = fio_results.new()
   return {
     event = function(_, fields) results:add(fields) end,
+    earlier = function(_, fields) results:add(fields) end,
     finish = function() write(fio_json.text(results) .. "\n") end,
   }
 end

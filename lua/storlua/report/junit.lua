@@ -46,14 +46,25 @@ end
 
 local RUN_STATUS = { passed = "success", failed = "failure", skipped = "skipped" }
 
+-- What the other cases do not tell.
+local function run_output(m)
+  local output = { m.coverage:text() }
+  if m.failures_unnamed > 0 then
+    output[#output + 1] = ("%d failures of cases that the log does not name any more"):format(
+      m.failures_unnamed)
+  end
+  return output
+end
+
 -- The run as a case of its own, so that a crash or a script error fails too.
 local function run_case(m, state)
   local v = m.verdict
   if not v then
-    return { name = "run", status = "error", message = model.incomplete_text(state), output = {} }
+    return { name = "run", status = "error", message = model.incomplete_text(state),
+             output = run_output(m) }
   end
   local one = { name = "run", ns = v.elapsed_ns, status = RUN_STATUS[v.status] or "error",
-                output = {} }
+                output = run_output(m) }
   if one.status ~= "success" then
     one.message = (v.reasons or {})[1] or v.status
     one.detail = table.concat(v.reasons or {}, "\n")
@@ -148,7 +159,8 @@ function junit.new(write)
   local m = model.new()
   return {
     event = function(_, fields) m:add(fields) end,
-    finish = function(_, state) put_suite(write, m, state) end,
+    earlier = function(_, fields) m:add_earlier(fields) end,
+    finish = function(_, state) put_suite(write, m:told(), state) end,
   }
 end
 

@@ -171,10 +171,16 @@ end
 ---@param fields table
 function Live:event(fields)
   if fields.continued then return end
+  self.begin_ns = self.begin_ns or fields.t_boot_ns
   self.model:add(fields)
   local show = kinds[fields.kind]
   if show then show(self, fields) end
 end
+
+--- Takes an event of the parts before a resume: the table at the end is of all
+--- that the log holds.
+---@param fields table
+function Live:earlier(fields) self.model:add_earlier(fields) end
 
 -- What goes on now, in one line.
 local function status(self, now)
@@ -201,8 +207,8 @@ local function status(self, now)
   if rate then parts[#parts + 1] = format.number(rate / 1e6) .. " MB/s" end
   if m.deadline_ns then
     parts[#parts + 1] = format.duration(math.max(0, m.deadline_ns - loop.now_ns())) .. " left"
-  elseif m.first_ns then
-    parts[#parts + 1] = format.duration(loop.now_ns() - m.first_ns)
+  elseif self.begin_ns then
+    parts[#parts + 1] = format.duration(loop.now_ns() - self.begin_ns)
   end
   return table.concat(parts, "  ")
 end
@@ -247,7 +253,7 @@ function Live:finish(state)
     if not self.color then return title end
     return (COLORS[verdict_status] or COLORS.failed) .. title .. "\27[0m"
   end
-  local lines = report_text.lines(self.model, {
+  local lines = report_text.lines(self.model:told(), {
     run_dir = self.run_dir, paint = paint, state = state,
   })
   self.write(self.quiet and in_brief(lines) .. "\n" or "\n" .. table.concat(lines, "\n") .. "\n")

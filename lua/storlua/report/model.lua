@@ -2,6 +2,7 @@
 --- What the events of a run add up to, in bounded memory: the ground that the
 --- text, JUnit and live reports stand on.
 
+local coverage = require("storlua.report.coverage")
 local event = require("storlua.event")
 
 local model = {
@@ -35,6 +36,8 @@ end
 ---@field cases storlua.Case[] in order of appearance
 ---@field rounds integer
 ---@field verdict? table
+---@field coverage storlua.Coverage of the cases and their numbers
+---@field failures_unnamed integer whose case is not known: their events were rotated away
 local Model = {}
 Model.__index = Model
 Model.__name = "storlua.Model"
@@ -44,7 +47,8 @@ function model.new()
   return setmetatable({
     cases = {}, by_id = {}, cases_left_out = 0, rounds = 0, thresholds = {}, notes = {},
     kernel = {}, kernel_total = 0, errors = {}, stuck = {}, cleanups = {}, boots = 0,
-    resumes = 0, events = 0, failures = {}, measures = 0, truths = {},
+    resumes = 0, events = 0, measures = 0, truths = {}, coverage = coverage.new(),
+    failures_unnamed = 0,
   }, Model)
 end
 
@@ -88,6 +92,49 @@ local function add_direction(case, name, direction)
   if latency.max_ns then sum.max_ns = math.max(sum.max_ns or 0, latency.max_ns) end
 end
 
+-- Logs of versions that carried no cases name some failures.
+local function failed_cases_of(carried)
+  if carried.failed_cases then return carried.failed_cases end
+  local cases = {}
+  for _, one in ipairs(carried.failures or {}) do
+    local case = cases[one.case_id]
+    if not case then
+      case = { case_id = one.case_id, checks_failed = 0, measures_failed = 0,
+               message = one.message }
+      cases[#cases + 1], cases[one.case_id] = case, case
+    end
+    local name = one.kind == "check" and "checks_failed" or "measures_failed"
+    case[name] = case[name] + 1
+  end
+  return cases
+end
+
+-- The sums of all events before a start event: of those that were read too, so
+-- only what they say beyond these is new.
+local function take_over(self, carried)
+  for _, one in ipairs(failed_cases_of(carried)) do
+    local case = case_of(self, one.case_id or "?")
+    for _, name in ipairs { "checks", "measures" } do
+      local failed = name .. "_failed"
+      case[failed] = math.max(case[failed], one[failed] or 0)
+      case[name] = math.max(case[name], case[failed])
+    end
+    case.message = case.message or one.message ~= "" and one.message or nil
+  end
+  for i, id in ipairs(carried.passed or {}) do
+    if i > model.cases_max // 2 then break end -- room for what was measured
+    local case = case_of(self, id)
+    case.checks = math.max(case.checks, case.checks_failed + 1)
+  end
+  local named = 0
+  for _, case in ipairs(self.cases) do
+    named = named + case.checks_failed + case.measures_failed
+  end
+  self.failures_unnamed = math.max(0, (carried.failures_total or 0) - named)
+  self.kernel_total = math.max(self.kernel_total, carried.kernel_errors or 0)
+  for key, value in pairs(carried.notes or {}) do self.notes[key] = value end
+end
+
 local kinds = {}
 
 function kinds.start(self, fields)
@@ -99,6 +146,10 @@ function kinds.start(self, fields)
   if fields.resumed then
     self.resumes = self.resumes + 1
     self.verdict, self.thresholds = nil, {} -- judged anew at the end
+    self.round, self.deadline_ns = nil, nil
+  end
+  if type(fields.carried) == "table" and not self.is_of_part then
+    take_over(self, fields.carried)
   end
 end
 
@@ -188,17 +239,41 @@ function kinds.verdict(self, fields)
   self.start, self.verdict, self.thresholds = before.start, before.verdict, before.thresholds
 end
 
---- Takes one event.
----@param fields table
-function Model:add(fields)
+local function fold(self, fields)
   self.events = self.events + 1
   if fields.boot_id and fields.boot_id ~= self.boot_id then
     self.boots, self.boot_id = self.boots + 1, fields.boot_id
   end
   self.first_ns = self.first_ns or fields.t_boot_ns
   self.last = fields
+  if not self.is_of_part then self.coverage:add(fields) end
   local add = kinds[fields.kind]
   if add then add(self, fields) end
+end
+
+--- Takes one event.
+---@param fields table
+function Model:add(fields)
+  fold(self, fields)
+  if self.part then fold(self.part, fields) end
+end
+
+--- Takes one event of the parts before a resume that goes on now.
+---@param fields table
+function Model:add_earlier(fields)
+  if not self.part then
+    self.part = model.new()
+    self.part.is_of_part = true
+  end
+  fold(self, fields)
+end
+
+--- What is to be told at the end of a run: all of it, or of a resume that was
+--- refused only why.
+---@return storlua.Model
+function Model:told()
+  local verdict = self.part and self.part.verdict
+  return verdict and model.is_refused(verdict) and self.part or self
 end
 
 --- Text for a run without a verdict.

@@ -32,12 +32,20 @@ local function measure_rows(cases)
   return rows
 end
 
+-- Above the tables: what they do not show.
+local function add_coverage(add, m)
+  local covers = m.coverage:text()
+  if not covers then return end
+  add("")
+  add("  " .. covers)
+end
+
 local function add_table(add, m)
   local rows = measure_rows(m.cases)
   if not rows[1] then return end
   table.insert(rows, 1, { "measure", "", "runs", "MB/s", "MiB/s", "slowest MiB/s", "op/s",
                           "worst p99", "slowest op" })
-  add("")
+  if m.coverage.hidden == 0 then add("") end
   for _, line in ipairs(format.table(rows, 2)) do add("  " .. line) end
 end
 
@@ -61,16 +69,21 @@ local function add_checks(add, m)
   local passed, failed = 0, {}
   for _, case in ipairs(m.cases) do
     if case.checks > 0 and case.checks_failed == 0 then passed = passed + 1 end
-    if case.checks_failed > 0 then failed[#failed + 1] = case end
+    if case.checks_failed + case.measures_failed > 0 then failed[#failed + 1] = case end
   end
   if passed > 0 then add(("  checks passed: %d"):format(passed)) end
   for i, case in ipairs(failed) do
     if i > 20 then
-      add(("  … and %d more failed checks"):format(#failed - 20))
+      add(("  … and %d more that failed"):format(#failed - 20))
       break
     end
-    add(("  FAIL  %s: %s%s"):format(format.line(case.id), format.line(case.message),
-      case.checks_failed > 1 and (" (%d times)"):format(case.checks_failed) or ""))
+    local times = case.checks_failed + case.measures_failed
+    add(("  FAIL  %s: %s%s"):format(format.line(case.id), format.line(case.message or "failed"),
+      times > 1 and (" (%d times)"):format(times) or ""))
+  end
+  if m.failures_unnamed > 0 then
+    add(("  FAIL  … and %d failures that the log does not name any more"):format(
+      m.failures_unnamed))
   end
 end
 
@@ -162,9 +175,10 @@ function text.lines(m, options)
   if (state.lost_events or 0) > 0 then
     add(("  %d events are missing from the log"):format(state.lost_events))
   end
+  add_coverage(add, m)
   add_table(add, m)
   add_memory(add, m)
-  if m.cases[1] or m.thresholds[1] then add("") end
+  if m.cases[1] or m.thresholds[1] or m.failures_unnamed > 0 then add("") end
   add_checks(add, m)
   add_thresholds(add, m)
   add_notes(add, m)

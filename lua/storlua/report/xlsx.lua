@@ -30,6 +30,7 @@ function report.new(write)
   local results = results_of.new()
   return {
     event = function(_, fields) results:add(fields) end,
+    earlier = function(_, fields) results:add(fields) end,
     finish = function()
       if not results.plan then
         errors.raise("USAGE", "xlsx: this run holds no matrix of iozone")

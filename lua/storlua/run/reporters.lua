@@ -4,6 +4,7 @@
 --- passed over either.
 
 local errors = require("storlua.errors")
+local reader = require("storlua.report.reader")
 local report = require("storlua.report")
 
 local reporters = {}
@@ -51,6 +52,16 @@ local function call(self, stream, method, ...)
   problem(self, stream.name, err)
 end
 
+-- Reporters that tell all at the end know what the earlier parts of a run did.
+local function tell_earlier(self, directory)
+  local has_table = not self.live or not self.quiet
+  for _, stream in ipairs(self.streams) do
+    if has_table and stream.reporter.earlier then
+      reader.read(directory, function(fields) call(self, stream, "earlier", fields) end)
+    end
+  end
+end
+
 ---@param run table of storlua.run.opening
 function Reporters:open(run)
   local function add(name, reporter)
@@ -69,6 +80,7 @@ function Reporters:open(run)
     add(self.on_stdout, reporter)
     if reporter.display then self.live = reporter end
   end
+  if run.settings.resume then tell_earlier(self, run.folder.path) end
 end
 
 --- The task that keeps the live display moving, or nil.
