@@ -71,6 +71,10 @@ static int open_parts(struct sl_ring *r, const struct sl_ring_spec *spec,
     code = open_uring(&r->uring, 2 * r->slots);
     if (code != 0) sl_error_set(e, code, "io_uring_setup", path, -1);
   }
+  if (code == 0) {
+    code = sl_target_resize(&r->target, e);
+    if (code != 0) io_uring_queue_exit(&r->uring);
+  }
   if (code != 0) {
     sl_buffer_release(&r->arena);
     sl_target_close(&r->target, NULL);

@@ -64,16 +64,55 @@ static int check_kind(struct sl_target *target,
   return 0;
 }
 
-static int open_flags(const struct sl_target *target,
-                      const struct sl_target_spec *spec) {
+static int open_flags(const struct sl_target_spec *spec) {
   /* Write targets are opened for reading too: the probe of direct I/O and
-   * cachestat(2) need it. */
+   * cachestat(2) need it.  Without O_TRUNC: what is there is lost only when
+   * all checks have passed. */
   int flags = O_CLOEXEC | (spec->write ? O_RDWR : O_RDONLY);
-  if (spec->create && !target->is_block) flags |= O_CREAT;
   if (spec->direct) flags |= O_DIRECT;
   if (spec->sync == SL_OPEN_SYNC_DATA) flags |= O_DSYNC;
   if (spec->sync == SL_OPEN_SYNC_FULL) flags |= O_SYNC;
   return flags;
+}
+
+static int open_path(const char *path, int flags) {
+  int fd;
+  do {
+    fd = open(path, flags, 0644);
+  } while (fd < 0 && errno == EINTR);
+  return fd < 0 ? -errno : fd;
+}
+
+/* Made apart from being opened: with O_DIRECT some kernels make the file and
+ * then refuse to open it. */
+static int make(struct sl_target *target) {
+  int fd = open_path(target->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return fd;
+  target->is_new = true;
+  close(fd);
+  return 0;
+}
+
+/* Negative errno or the descriptor. */
+static int open_or_make(struct sl_target *target,
+                        const struct sl_target_spec *spec) {
+  int flags = open_flags(spec);
+  int fd = open_path(target->path, flags);
+  if (fd != -ENOENT || !spec->create || target->is_block) return fd;
+  int code = make(target);
+  if (code == 0) return open_path(target->path, flags);
+  /* Another stream made it meanwhile, or a symlink leads to no file yet. */
+  return code == -EEXIST ? open_path(target->path, flags | O_CREAT) : code;
+}
+
+/* Nobody else has begun to use it: it is still empty. */
+static void remove_new(struct sl_target *target) {
+  struct stat st;
+  if (target->is_new && stat(target->path, &st) == 0 && S_ISREG(st.st_mode) &&
+      st.st_size == 0) {
+    unlink(target->path);
+  }
+  target->is_new = false;
 }
 
 static int open_failed(const struct sl_target *target,
@@ -114,31 +153,35 @@ static int describe(struct sl_target *target, struct sl_error *e) {
   return 0;
 }
 
-/* Not by O_TRUNC: the gate looks at the open file first. */
-static int empty(struct sl_target *target, const struct sl_target_spec *spec,
-                 struct sl_error *e) {
-  if (!spec->truncate || !spec->write || target->is_block) return 0;
-  if (ftruncate(target->fd, 0) != 0)
-    return fail(target, -errno, "ftruncate", e);
-  target->size_bytes = 0;
+/* What resizing will do, and the size after it. */
+static int plan_size(struct sl_target *target,
+                     const struct sl_target_spec *spec, struct sl_error *e) {
+  if (!spec->write || target->is_block) return 0;
+  target->empties = spec->truncate;
+  if (spec->truncate) target->size_bytes = 0;
+  if (!spec->create || spec->size_bytes <= target->size_bytes) return 0;
+  if (spec->size_bytes > INT64_MAX) {
+    fail(target, -EFBIG, "ftruncate", e);
+    sl_error_hint(e, "size_bytes is %llu",
+                  (unsigned long long)spec->size_bytes);
+    return -EFBIG;
+  }
+  target->grows = true;
+  target->size_bytes = spec->size_bytes;
   return 0;
 }
 
-static int grow(struct sl_target *target, const struct sl_target_spec *spec,
-                struct sl_error *e) {
-  if (!spec->create || !spec->write || target->is_block ||
-      spec->size_bytes <= target->size_bytes) {
-    return 0;
+int sl_target_resize(struct sl_target *target, struct sl_error *e) {
+  target->is_new = false;
+  if (target->empties && ftruncate(target->fd, 0) != 0) {
+    return fail(target, -errno, "ftruncate", e);
   }
-  if (spec->size_bytes > INT64_MAX ||
-      ftruncate(target->fd, (off_t)spec->size_bytes) != 0) {
-    int code = spec->size_bytes > INT64_MAX ? -EFBIG : -errno;
-    fail(target, code, "ftruncate", e);
+  if (target->grows && ftruncate(target->fd, (off_t)target->size_bytes) != 0) {
+    int code = fail(target, -errno, "ftruncate", e);
     sl_error_hint(e, "size_bytes is %llu",
-                  (unsigned long long)spec->size_bytes);
+                  (unsigned long long)target->size_bytes);
     return code;
   }
-  target->size_bytes = spec->size_bytes;
   return 0;
 }
 
@@ -160,20 +203,18 @@ int sl_target_open(struct sl_target *target, const struct sl_target_spec *spec,
   int code = check_kind(target, spec, e);
   if (code) return code;
 
-  int flags = open_flags(target, spec);
-  do {
-    target->fd = open(target->path, flags, 0644);
-  } while (target->fd < 0 && errno == EINTR);
-  if (target->fd < 0) return open_failed(target, spec, -errno, e);
+  target->fd = open_or_make(target, spec);
+  if (target->fd < 0) {
+    code = open_failed(target, spec, target->fd, e);
+    target->fd = -1;
+    remove_new(target);
+    return code;
+  }
   code = describe(target, e);
   if (!code && spec->write) code = sl_gate_check(target->fd, target->path, e);
-  if (!code) code = empty(target, spec, e);
-  if (!code) code = grow(target, spec, e);
+  if (!code) code = plan_size(target, spec, e);
   if (!code && spec->direct) code = sl_target_probe_direct(target, e);
-  if (code) {
-    close(target->fd);
-    target->fd = -1;
-  }
+  if (code) sl_target_close(target, NULL);
   return code;
 }
 
@@ -198,6 +239,7 @@ int sl_target_close(struct sl_target *target, struct sl_error *e) {
   target->fd = -1;
   if (target->exclusive_fd) close(target->exclusive_fd);
   target->exclusive_fd = 0;
+  remove_new(target);
   /* After EINTR the descriptor is gone on Linux; closing again could hit
    * another thread's file. */
   if (close(fd) == 0 || errno == EINTR) return 0;

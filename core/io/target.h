@@ -35,7 +35,9 @@ struct sl_target {
   bool is_block;
   bool is_direct;            /* O_DIRECT is in effect, not merely accepted */
   bool is_ram;               /* tmpfs, ramfs: no medium behind it */
-  uint64_t size_bytes;       /* st_size, or of the device */
+  bool is_new;               /* made by this open, nothing is in it yet */
+  bool empties, grows;       /* what sl_target_resize does */
+  uint64_t size_bytes;       /* of the device; of a file once it is resized */
   uint32_t memory_align;     /* for O_DIRECT; 1 when not direct */
   uint32_t offset_align;     /* of offset and length; 1 when not direct */
   uint64_t filesystem_magic; /* statfs f_type; 0 for a block device */
@@ -43,15 +45,19 @@ struct sl_target {
   char path[512];
 };
 
-/* Opens and finds out.  Direct I/O alignment comes from statx(DIOALIGN), else
- * from trying 512, the logical block size and 4096 on a read.  Opening a path
- * below /dev never creates a file.  Fails with a hint when O_DIRECT is asked
- * for and cannot be had (ramfs, tmpfs before and after 6.6), when the path is
- * a directory, read-only, or not there; with SL_REFUSED when the safety gate
- * (core/device/gate.h) refuses a block device without a grant, or a file behind
- * a loop device, that is to be written. */
+/* Opens and finds out, and changes nothing yet.  Direct I/O alignment comes
+ * from statx(DIOALIGN), else from trying 512, the logical block size and 4096
+ * on a read.  Opening a path below /dev never creates a file.  Fails with a
+ * hint when O_DIRECT is asked for and cannot be had (ramfs, tmpfs before and
+ * after 6.6), when the path is a directory, read-only, or not there; with
+ * SL_REFUSED when the safety gate (core/device/gate.h) refuses a block device
+ * without a grant, or a file behind a loop device, that is to be written. */
 int sl_target_open(struct sl_target *target, const struct sl_target_spec *spec,
                    struct sl_error *e);
+
+/* Empties and grows the file as the spec said, once all else is known to be
+ * possible. */
+int sl_target_resize(struct sl_target *target, struct sl_error *e);
 
 /* -EINVAL with the alignment in the hint unless record and range fit it. */
 int sl_target_check_alignment(const struct sl_target *target,
@@ -84,7 +90,8 @@ int sl_target_trim_probe(struct sl_target *target, struct sl_trim_facts *facts,
 int sl_target_trim(const struct sl_target *target, uint64_t offset,
                    uint64_t bytes);
 
-/* Closes; reports a failing close (a delayed write error). */
+/* Closes; reports a failing close (a delayed write error).  Removes a file
+ * that the open made and that was never resized. */
 int sl_target_close(struct sl_target *target, struct sl_error *e);
 
 #endif

@@ -229,6 +229,7 @@ static int run_opened(struct sl_run *run, struct sl_error *e) {
   choose_engine(run);
   int code = sl_run_plan(run, e);
   if (!code) code = allocate(run, e);
+  if (!code) code = sl_run_resize(run, e);
   if (!code) code = open_engine(run, e);
   if (code) return code;
   run->going = true;

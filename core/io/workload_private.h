@@ -151,6 +151,9 @@ enum sl_op sl_run_mixed_op(const struct sl_workload_spec *spec, uint64_t visit);
  * Those of the engine's states come after it is open. */
 int sl_run_open_more(struct sl_run *run, struct sl_target_spec spec,
                      struct sl_error *e);
+/* From here on targets are changed: what is in them is not given up for a
+ * workload that cannot run. */
+int sl_run_resize(struct sl_run *run, struct sl_error *e);
 int sl_run_close_more(struct sl_run *run, struct sl_error *e);
 int sl_run_start_more(struct sl_run *run, struct sl_engine_setup setup,
                       struct sl_error *e);

@@ -50,6 +50,19 @@ int sl_run_open_more(struct sl_run *run, struct sl_target_spec spec,
   return code;
 }
 
+int sl_run_resize(struct sl_run *run, struct sl_error *e) {
+  if (!run->engine->needs_target) return 0;
+  int64_t start_ns = sl_monotonic_ns();
+  int code = 0;
+  if (run->target.empties) code = sl_engine_probe(run->engine->name, e);
+  if (run->job) sl_job_enter(run->job, "ftruncate", -1);
+  for (unsigned i = 0; i <= run->more_open && !code; i++)
+    code = sl_target_resize(sl_run_target(run, i), e);
+  if (run->job) sl_job_enter(run->job, "open", -1);
+  run->result->open_ns += sl_monotonic_ns() - start_ns;
+  return code;
+}
+
 int sl_run_close_more(struct sl_run *run, struct sl_error *e) {
   int code = 0;
   for (unsigned i = 0; i < run->more_open; i++) {

@@ -43,6 +43,28 @@ local function check_output(opt, stat)
     format.bytes(stat.size_bytes))
 end
 
+-- Direct I/O moves whole sectors. What a file system asks for beyond that is
+-- known only when the file is open.
+local function check_direct(opt, it)
+  local name, at = "oflag", "seek"
+  if not opt.writes then name, at = "iflag", "skip" end
+  if not opt[name].direct then return end
+  local disk = it.found and it.found.single
+  local sector = disk and disk.logical_block_bytes or 512
+  local count = opt.count_bytes
+  local whole = opt.writes or not it.size_bytes
+    or opt.skip_bytes + (count or math.huge) < it.size_bytes
+  for _, given in ipairs {
+    { "bs", opt.block_bytes < (count or math.huge) and opt.block_bytes or 0 },
+    { at, opt[at .. "_bytes"] }, { "count", whole and count or 0 },
+  } do
+    if given[2] % sector ~= 0 then
+      usage("%s=direct needs multiples of %d bytes on %s: %s= comes to %d", name, sector, opt.path,
+        given[1], given[2])
+    end
+  end
+end
+
 --- What is under test, checked before anything is made.
 ---@async
 ---@param opt table of storlua.dd.arguments
@@ -56,7 +78,9 @@ function dd.check(opt)
     usage("%s is neither a file nor a block device", path)
   end
   if not stat then target_of.resolve(path, storlua.board.select("generic"), "") end
-  target_of.look(path):need_medium()
+  local it = target_of.look(path)
+  it:need_medium()
+  check_direct(opt, it)
   if opt.writes and (not stat or stat.kind == "file") then check_output(opt, stat) end
   return path
 end

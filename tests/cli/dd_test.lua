@@ -78,6 +78,36 @@ function suite.test_files_of_others_are_not_replaced()
   lu.assertNil(io.open(place.path .. "/y"))
 end
 
+function suite.test_a_line_that_cannot_run_touches_nothing()
+  local place <close> = disk.file_system("ext2", { size = "8M" })
+  local tmpfs <close> = disk.file_system("tmpfs")
+  local function check(file, line, code, text)
+    local refused = dd(place, ("if=/dev/zero of=%s %s --overwrite"):format(file, line))
+    lu.assertEquals(refused.code, code, refused.stdout .. refused.stderr)
+    lu.assertStrContains(refused.stdout .. refused.stderr, text)
+  end
+  for _, dir in ipairs { place.path, tmpfs.path } do
+    process.run { "sh", "-c", "echo precious >" .. dir .. "/x" }
+  end
+  local function check_all(file)
+    check(file, "bs=1000 count=5 oflag=direct", 2, "multiples of 512 bytes on " .. file)
+    check(file, "bs=4k count=5000B oflag=direct", 2, "count= comes to 5000")
+    check(file, "bs=4k count=1 seek=100B oflag=direct conv=notrunc", 2, "seek= comes to 100")
+  end
+  check_all("x")
+  check_all("new")
+  check(tmpfs.path .. "/x", "bs=4k count=5 oflag=direct", 1, "keeps data in memory")
+  check(tmpfs.path .. "/new", "bs=4k count=5 oflag=direct", 1, "keeps data in memory")
+  for _, dir in ipairs { place.path, tmpfs.path } do
+    lu.assertEquals(process.run { "cat", dir .. "/x" }.stdout, "precious\n")
+    lu.assertNil(io.open(dir .. "/new"))
+  end
+  assert_passed(dd(place, "if=/dev/zero of=x bs=1M count=512B oflag=direct --overwrite"))
+  lu.assertEquals(dd(place, "if=x of=/dev/null bs=1000 iflag=direct").code, 2)
+  process.run { "sh", "-c", "echo more >>" .. place.path .. "/x" }
+  assert_passed(dd(place, "if=x of=/dev/null bs=512 count=9 iflag=direct"), "1+1 records in")
+end
+
 function suite.test_the_file_of_a_mounted_device()
   local mounted <close> = disk.file_system("ext2", { size = "8M" })
   local place <close> = disk.directory()

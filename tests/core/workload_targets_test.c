@@ -158,6 +158,29 @@ static void what_is_refused(void) {
   close_all();
 }
 
+static void what_cannot_run_changes_nothing(void) {
+  open_all();
+  struct sl_workload_spec spec = spec_of(SL_WRITE);
+  spec.more_count = 0;
+  RIG_RUN(&spec, SL_END_COMPLETE);
+  spec.target.truncate = true;
+  spec.target.size_bytes = 100; /* less than a record */
+  spec.range_bytes = 0;
+  RIG_REFUSED(&spec, -EINVAL, "less than a record");
+  CHECK_EQ(size_of(0), PART);
+  /* The last one cannot be opened: the first stays, the second is not made. */
+  spec = spec_of(SL_WRITE);
+  spec.target.truncate = true;
+  CHECK_EQ(mkdir(paths[2], 0700), 0);
+  RIG_REFUSED(&spec, -EISDIR, "name a file in it");
+  CHECK_EQ(size_of(0), PART);
+  CHECK_EQ(size_of(1), -1);
+  rmdir(paths[2]);
+  RIG_RUN(&spec, SL_END_COMPLETE);
+  CHECK_EQ(size_of(1), PART);
+  close_all();
+}
+
 int main(void) {
   RUN(turns_and_one_after_the_other);
   RUN(a_pass_is_all_of_each);
@@ -165,5 +188,6 @@ int main(void) {
   RUN(trims_take_turns_too);
   RUN(the_right_one_is_named);
   RUN(what_is_refused);
+  RUN(what_cannot_run_changes_nothing);
   return TEST_DONE();
 }
