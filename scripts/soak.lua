@@ -45,10 +45,20 @@ local function soak_round(t, plans, round)
   files:join()
 end
 
--- Claims the file of a plan for the run, which removes it at its end, and
--- watches the device below it.
-local function take_up(t, opt, plan, watchers)
-  local file = t:scratch_file(plan.path)
+-- Claims the files for the run, which removes them at its end. A resume that
+-- cannot have all of them leaves what was promised.
+local function claim(t, plans)
+  local files = {}
+  for i, plan in ipairs(plans) do
+    files[i] = t:scratch_file(plan.path)
+    if t.resume then files[i]:keep("the run is to go on") end
+  end
+  for _, file in ipairs(files) do file:keep(nil) end
+  return files
+end
+
+-- Watches the device below a file of ours.
+local function take_up(t, opt, plan, file, watchers)
   plan.keep = function(reason) file:keep(reason) end
   if opt.keep then
     file:keep("--keep")
@@ -57,10 +67,11 @@ local function take_up(t, opt, plan, watchers)
   watch.device(t, watchers, plan.path)
 end
 
-local function watch_memory(t, opt, watchers)
+local function memory_bytes(opt)
+  if not opt.memory then return nil end
   local bytes, why = limits.share(opt.memory)
   if not bytes then storlua.usage("--memory: " .. why) end
-  watchers:spawn("memory", memory_test.watch, t, "memory", { memory = bytes })
+  return bytes
 end
 
 return storlua.procedure {
@@ -120,15 +131,18 @@ what the last completed flush promised.]],
 
   run = function(t, opt)
     local plans, seconds = soak_plan.make(t, opt), soak_plan.seconds(opt)
-    local rehearsal = opt.engine == "null"
+    local rehearsal, memory = opt.engine == "null", memory_bytes(opt)
     local watchers <close> = task.scope()
     if rehearsal then
       t:not_measured("kernel.errors", "a rehearsal has no device")
     else
-      for _, plan in ipairs(plans) do take_up(t, opt, plan, watchers) end
+      local files = claim(t, plans)
+      for i, plan in ipairs(plans) do take_up(t, opt, plan, files[i], watchers) end
     end
     soak_plan.say(t, opt, plans, seconds)
-    if opt.memory then watch_memory(t, opt, watchers) end
+    if memory then
+      watchers:spawn("memory", memory_test.watch, t, "memory", { memory = memory })
+    end
 
     if t.resume then
       for _, plan in ipairs(plans) do soak_resume.verify_promises(t, plan) end

@@ -20,7 +20,7 @@ File.__index = File
 File.__name = "storlua.ScratchFile"
 
 --- Keeps the file at the end: it holds evidence.
----@param reason string
+---@param reason? string nil: it need not be kept any more
 function File:keep(reason) self.reason = reason end
 
 --- Removes the file, or keeps it when keep was called. When a job on it was
