@@ -6,8 +6,10 @@
  *
  * Every thread has buffers of its own and touches and fills them itself.  All
  * kernels that the CPU can run are tried shortly, then the best is measured.
- * Read sums are compared in every sample, destinations word by word after
- * each kernel: nothing is optimised away, and no wrong copy is fast.
+ * Read sums are compared in every sample.  Destinations are destroyed before
+ * the samples, outside the timed part, and compared after them, word by word,
+ * wherever a sample worked: nothing is optimised away, and no wrong copy is
+ * fast.  For the trials one word in each page is destroyed, all are compared.
  *
  * Payload is buffer_bytes for each pass and thread, as STREAM's N: what the
  * loop reads and writes (moved) is payload times facts.reads + facts.writes.

@@ -122,11 +122,12 @@ int sl_buffers_fill(struct sl_buffers *b, enum sl_memory_op op, unsigned thread,
   return code == 0 ? 0 : sl_error_set(&b->error, code, "fill", NULL, -1);
 }
 
-void sl_buffers_poison(struct sl_buffers *b, size_t chunk) {
+void sl_buffers_poison(struct sl_buffers *b, size_t chunk, size_t step) {
   unsigned char *start = b->dst + chunk * b->chunk;
   const size_t bytes = chunk_bytes(b, chunk);
-  for (size_t page = 0; page < bytes; page += SL_KERNEL_GRANULE) {
-    unsigned char *at = start + page + mix(page) % 512 * 8;
+  for (size_t i = 0; i < bytes; i += step) {
+    /* At 16 bytes there is what the ops of lmbench write. */
+    unsigned char *at = start + i + (step > 16 ? mix(i) % (step / 16) * 16 : 0);
     const uint64_t other = ~load(at);
     memcpy(at, &other, sizeof other);
   }

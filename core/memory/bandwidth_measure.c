@@ -16,12 +16,6 @@ static bool reads_only(enum sl_memory_op op) {
 
 /* --- on the members' threads --- */
 
-/* The chunks that the sample to come, or the last one, works on. */
-static size_t chunks_in_use(const struct sl_bandwidth_work *run,
-                            const struct sl_buffers *b) {
-  return run->visits < (int64_t)b->chunks ? (size_t)run->visits : b->chunks;
-}
-
 static bool stopped(const struct sl_member *m) {
   return atomic_load_explicit(m->stop, memory_order_relaxed);
 }
@@ -30,17 +24,19 @@ static void poison(struct sl_member *m, void *data) {
   struct sl_bandwidth_work *run = data;
   struct sl_buffers *b = &run->buffers[m->index];
   for (size_t i = 0; i < b->chunks && !stopped(m); i++)
-    sl_buffers_poison(b, i);
+    sl_buffers_poison(b, i, run->poison_step);
 }
 
+/* All chunks that were worked on since dst was poisoned. */
 static void verify(struct sl_member *m, void *data) {
   struct sl_bandwidth_work *run = data;
   struct sl_buffers *b = &run->buffers[m->index];
-  const size_t count = chunks_in_use(run, b);
+  const size_t count =
+      run->reached < (int64_t)b->chunks ? (size_t)run->reached : b->chunks;
   b->wrong_at = -1;
   for (size_t i = 0; i < count && b->wrong_at < 0 && !stopped(m); i++)
     sl_buffers_verify(b, run->spec->op, run->value,
-                      (run->first + i) % b->chunks);
+                      (run->poisoned + i) % b->chunks);
 }
 
 static void checksum(struct sl_member *m, void *data) {
@@ -102,6 +98,17 @@ static void check_sums(struct sl_bandwidth_work *run) {
   }
 }
 
+/* What lies in dst does not pass for what the samples to come write.  Every
+ * word before they are measured; for the trials, of which there are many, one
+ * in each page. */
+static int poison_all(struct sl_bandwidth_work *run, size_t step) {
+  run->value += 0x9e3779b97f4a7c15u;
+  run->poison_step = step;
+  run->poisoned = run->first;
+  run->gone = run->reached = 0;
+  return reads_only(run->spec->op) ? 0 : crew_run(run, poison);
+}
+
 static int take_sample(struct sl_bandwidth_work *run,
                        struct sl_bandwidth_sample *s) {
   int code = crew_run(run, sample);
@@ -112,12 +119,15 @@ static int take_sample(struct sl_bandwidth_work *run,
     s->bytes += run->buffers[i].done_bytes;
   atomic_fetch_add_explicit(&run->progress->bytes, s->bytes,
                             memory_order_relaxed);
+  if (run->reached < run->gone + run->visits)
+    run->reached = run->gone + run->visits;
   if (reads_only(run->spec->op)) check_sums(run);
   return 0;
 }
 
 static void go_on(struct sl_bandwidth_work *run) {
   run->first = (run->first + (size_t)run->visits) % run->buffers[0].chunks;
+  run->gone += run->visits;
 }
 
 static int verify_all(struct sl_bandwidth_work *run) {
@@ -169,9 +179,7 @@ static int calibrate(struct sl_bandwidth_work *run,
  * right. */
 static int first_trial(struct sl_bandwidth_work *run,
                        struct sl_bandwidth_sample *s) {
-  run->value += 0x9e3779b97f4a7c15u;
-  int code = 0;
-  if (!reads_only(run->spec->op)) code = crew_run(run, poison);
+  int code = poison_all(run, SL_KERNEL_GRANULE);
   if (code == 0) code = calibrate(run, s);
   return code == 0 ? verify_all(run) : code;
 }
@@ -243,7 +251,8 @@ static bool keep_sample(struct sl_bandwidth_work *run) {
 int sl_bandwidth_measure(struct sl_bandwidth_work *run) {
   struct sl_bandwidth_result *r = run->result;
   struct sl_bandwidth_sample first = {0};
-  int code = calibrate(run, &first);
+  int code = poison_all(run, sizeof(uint64_t));
+  if (code == 0) code = calibrate(run, &first);
   if (code != 0) return code;
   sl_bandwidth_phase(run, "measure");
   for (;;) {

@@ -27,9 +27,9 @@ int64_t sl_buffers_arena_bytes(int64_t bytes, enum sl_memory_op op);
 int sl_buffers_fill(struct sl_buffers *buffers, enum sl_memory_op op,
                     unsigned thread, const atomic_bool *stop);
 
-/* Destroys one word in each 4 KiB of a chunk of dst, so that a kernel that
- * leaves out a part is found. */
-void sl_buffers_poison(struct sl_buffers *buffers, size_t chunk);
+/* Destroys a chunk of dst, so that a kernel that leaves out a part is found:
+ * one word in each `step` bytes, a power of two of 8 to 4096. */
+void sl_buffers_poison(struct sl_buffers *buffers, size_t chunk, size_t step);
 
 /* Compares a chunk of dst with what `op` leaves there; sets wrong_at and so
  * on. */
@@ -54,6 +54,9 @@ struct sl_bandwidth_work {
   int64_t visits; /* of chunks, in the next sample */
   size_t first;   /* where it begins; each goes on where the last one ended,
                      so a large buffer is never half in the cache */
+  size_t poison_step;
+  size_t poisoned;       /* `first` when dst was poisoned; since then: */
+  int64_t gone, reached; /* chunks to `first`, to the last one written */
   uint64_t value;
   struct sl_buffers buffers[];
 };

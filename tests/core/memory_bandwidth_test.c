@@ -84,7 +84,7 @@ static void a_wrong_word_is_found(void) {
   sl_buffers_verify(&b, SL_MEMORY_COPY, 0, 0);
   CHECK_EQ(b.wrong_at, 20480);
   b.dst[20483] ^= 0x10;
-  sl_buffers_poison(&b, 0);
+  sl_buffers_poison(&b, 0, SL_KERNEL_GRANULE);
   b.wrong_at = -1;
   sl_buffers_verify(&b, SL_MEMORY_COPY, 0, 0);
   CHECK(b.wrong_at >= 0);
