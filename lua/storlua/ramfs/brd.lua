@@ -73,9 +73,9 @@ local function write_zeros(path)
   end
 end
 
---- Empties one that is in use no more. Up to Linux 5.9 to flush it frees its
---- pages, from 6.10 on to discard them does. Those between can only be
---- overwritten: they keep the memory, but the next run can take the device.
+--- Empties one that is in use no more. Old kernels free its pages when it is
+--- flushed, new ones when it is discarded. Those between can only overwrite it:
+--- it keeps the memory, but the next run can take it.
 ---@async
 ---@param path string
 function brd.free(path)
