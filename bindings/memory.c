@@ -6,19 +6,20 @@
 #include "core/memory/limits.h"
 
 /* limits([root]) -> {total_bytes, available_bytes, cgroup, cgroup_limit_bytes,
- * cgroup_used_bytes, free_bytes, reserve_bytes, room_bytes}; root is put
- * before /proc and /sys */
+ * cgroup_used_bytes, cgroup_unknown, free_bytes, reserve_bytes, room_bytes};
+ * root is put before /proc and /sys */
 static int l_limits(lua_State *L) {
   const char *root = lua_isnoneornil(L, 1) ? NULL : l_check_path(L, 1);
   struct sl_memory_limits limits;
   struct sl_error e;
   if (sl_memory_limits(root, &limits, &e) != 0) return l_push_error(L, &e);
-  lua_createtable(L, 0, 8);
+  lua_createtable(L, 0, 9);
   l_set_count(L, "total_bytes", limits.total_bytes);
   l_set_count(L, "available_bytes", limits.available_bytes);
   l_set_text(L, "cgroup", limits.cgroup);
   l_set_count(L, "cgroup_limit_bytes", limits.cgroup_limit_bytes);
   l_set_count(L, "cgroup_used_bytes", limits.cgroup_used_bytes);
+  l_set_flag(L, "cgroup_unknown", limits.cgroup_unknown);
   l_set_count(L, "free_bytes", limits.free_bytes);
   l_set_count(L, "reserve_bytes", limits.reserve_bytes);
   l_set_count(L, "room_bytes", limits.room_bytes);

@@ -11,12 +11,16 @@
 
 static const int64_t MIB = 1 << 20;
 
-enum { PATH_BYTES = 1024 };
+/* Room for the root of a test before the longest path. */
+enum { PATH_BYTES = SL_CGROUP_BYTES, FULL_BYTES = PATH_BYTES + 512 };
 
 static FILE *open_below(const char *root, const char *path) {
-  char full[PATH_BYTES];
+  char full[FULL_BYTES];
   int length = snprintf(full, sizeof full, "%s%s", root ? root : "", path);
-  if (length < 0 || (size_t)length >= sizeof full) return NULL;
+  if (length < 0 || (size_t)length >= sizeof full) {
+    errno = ENAMETOOLONG;
+    return NULL;
+  }
   return fopen(full, "re");
 }
 
@@ -77,13 +81,19 @@ static int64_t reclaimable(const char *root, const char *folder,
   return bytes > 0 ? bytes : 0;
 }
 
+enum { NAME_ROOM = 32 }; /* for "/memory.limit_in_bytes" */
+
 struct hierarchy {
   const char *limit, *used, *inactive;
-  char mount[PATH_BYTES / 4], path[PATH_BYTES / 4];
+  char *mount, *path; /* from malloc: as long as they are */
 };
 
 static void look_at(const char *root, const struct hierarchy *h,
                     const char *folder, struct sl_memory_limits *l) {
+  if (strlen(folder) + NAME_ROOM >= PATH_BYTES) {
+    l->cgroup_unknown = true;
+    return;
+  }
   int64_t limit = read_number(root, folder, h->limit);
   int64_t used = read_number(root, folder, h->used);
   /* v1 writes "no limit" as a number near the largest. */
@@ -102,79 +112,110 @@ static void look_at(const char *root, const struct hierarchy *h,
 /* From our group up to the root, whose limits hold for us as well. */
 static void climb(const char *root, const struct hierarchy *h,
                   struct sl_memory_limits *l) {
-  char folder[PATH_BYTES];
-  int length = snprintf(folder, sizeof folder, "%s%s", h->mount,
-                        strcmp(h->path, "/") == 0 ? "" : h->path);
-  if (length < 0 || (size_t)length >= sizeof folder) return;
-  size_t top = strlen(h->mount);
+  const size_t top = strlen(h->mount), size = top + strlen(h->path) + 1;
+  char *folder = malloc(size);
+  if (!folder) {
+    l->cgroup_unknown = true;
+    return;
+  }
+  snprintf(folder, size, "%s%s", h->mount,
+           strcmp(h->path, "/") == 0 ? "" : h->path);
   for (;;) {
     look_at(root, h, folder, l);
     char *slash = strrchr(folder, '/');
     if (strlen(folder) <= top || !slash || (size_t)(slash - folder) < top)
-      return;
+      break;
     *slash = '\0';
   }
+  free(folder);
 }
 
-static bool find_mount(const char *root, const char *type, const char *option,
-                       char *point, size_t size) {
-  FILE *file = open_below(root, "/proc/self/mounts");
-  if (!file) return false;
-  char line[PATH_BYTES];
+/* The lines of a file, however long, until `take` has what it wants.  False
+ * when the file ended with an error: of a path that is longer than PATH_MAX
+ * the kernel gives ENAMETOOLONG. */
+static bool each_line(const char *root, const char *path,
+                      bool (*take)(char *line, void *data), void *data) {
+  FILE *file = open_below(root, path);
+  if (!file) return errno == ENOENT;
+  char *line = NULL;
+  size_t size = 0;
   bool found = false;
-  while (!found && fgets(line, sizeof line, file)) {
-    char where[256], kind[64], options[256];
-    if (sscanf(line, "%*s %255s %63s %255s", where, kind, options) != 3 ||
-        strcmp(kind, type) != 0)
-      continue;
-    char *save = NULL;
-    bool has = option == NULL;
-    for (char *o = strtok_r(options, ",", &save); o && !has;
-         o = strtok_r(NULL, ",", &save))
-      has = strcmp(o, option) == 0;
-    if (!has) continue;
-    snprintf(point, size, "%s", where);
-    found = true;
+  while (!found && getline(&line, &size, file) > 0) {
+    line[strcspn(line, "\n")] = '\0';
+    found = take(line, data);
   }
+  const bool is_good = found || !ferror(file);
+  free(line);
   fclose(file);
-  return found;
+  return is_good;
 }
+
+struct mount_search {
+  const char *type, *option;
+  char *point;
+};
+
+/* "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0" */
+static bool take_mount(char *line, void *data) {
+  struct mount_search *wanted = data;
+  char *save = NULL, *point = NULL, *type = NULL, *options = NULL;
+  if (strtok_r(line, " ", &save)) point = strtok_r(NULL, " ", &save);
+  if (point) type = strtok_r(NULL, " ", &save);
+  if (type) options = strtok_r(NULL, " ", &save);
+  if (!options || strcmp(type, wanted->type) != 0) return false;
+  bool has = wanted->option == NULL;
+  for (char *o = strtok_r(options, ",", &save); o && !has;
+       o = strtok_r(NULL, ",", &save))
+    has = strcmp(o, wanted->option) == 0;
+  if (has) wanted->point = strdup(point);
+  return has;
+}
+
+struct path_search {
+  bool v2;
+  char *path;
+};
 
 /* "4:memory:/a/b" or "0::/a/b" */
-static bool find_path(const char *root, bool v2, char *path, size_t size) {
-  FILE *file = open_below(root, "/proc/self/cgroup");
-  if (!file) return false;
-  char line[PATH_BYTES];
-  bool found = false;
-  while (!found && fgets(line, sizeof line, file)) {
-    line[strcspn(line, "\n")] = '\0';
-    char *controllers = strchr(line, ':');
-    char *where = controllers ? strchr(controllers + 1, ':') : NULL;
-    if (!where) continue;
-    *where++ = '\0';
-    controllers++;
-    if (v2 ? *controllers != '\0' : strcmp(controllers, "memory") != 0)
-      continue;
-    /* Seen from a cgroup namespace the path may lead out of it: what is
-     * mounted is then the only group to be seen. */
-    snprintf(path, size, "%s", strncmp(where, "/..", 3) == 0 ? "/" : where);
-    found = true;
-  }
-  fclose(file);
-  return found;
+static bool take_path(char *line, void *data) {
+  struct path_search *wanted = data;
+  char *controllers = strchr(line, ':');
+  char *where = controllers ? strchr(controllers + 1, ':') : NULL;
+  if (!where) return false;
+  *where++ = '\0';
+  controllers++;
+  if (wanted->v2 ? *controllers != '\0' : strcmp(controllers, "memory") != 0)
+    return false;
+  /* Seen from a cgroup namespace the path may lead out of it: what is
+   * mounted is then the only group to be seen. */
+  wanted->path = strdup(strncmp(where, "/..", 3) == 0 ? "/" : where);
+  return true;
+}
+
+static void look_at_hierarchy(const char *root, bool v2, struct hierarchy h,
+                              struct sl_memory_limits *l) {
+  struct path_search path = {.v2 = v2};
+  struct mount_search mount = {v2 ? "cgroup2" : "cgroup", v2 ? NULL : "memory",
+                               NULL};
+  if (!each_line(root, "/proc/self/cgroup", take_path, &path) ||
+      !each_line(root, "/proc/self/mounts", take_mount, &mount))
+    l->cgroup_unknown = true;
+  h.path = path.path;
+  h.mount = mount.point;
+  if (h.path && h.mount) climb(root, &h, l);
+  free(h.path);
+  free(h.mount);
 }
 
 static void look_at_cgroups(const char *root, struct sl_memory_limits *l) {
-  struct hierarchy v2 = {"memory.max", "memory.current", "inactive_file", "",
-                         ""};
-  struct hierarchy v1 = {"memory.limit_in_bytes", "memory.usage_in_bytes",
-                         "total_inactive_file", "", ""};
-  if (find_path(root, true, v2.path, sizeof v2.path) &&
-      find_mount(root, "cgroup2", NULL, v2.mount, sizeof v2.mount))
-    climb(root, &v2, l);
-  if (find_path(root, false, v1.path, sizeof v1.path) &&
-      find_mount(root, "cgroup", "memory", v1.mount, sizeof v1.mount))
-    climb(root, &v1, l);
+  const struct hierarchy v2 = {.limit = "memory.max",
+                               .used = "memory.current",
+                               .inactive = "inactive_file"};
+  const struct hierarchy v1 = {.limit = "memory.limit_in_bytes",
+                               .used = "memory.usage_in_bytes",
+                               .inactive = "total_inactive_file"};
+  look_at_hierarchy(root, true, v2, l);
+  look_at_hierarchy(root, false, v1, l);
 }
 
 static int64_t largest(int64_t a, int64_t b) { return a > b ? a : b; }

@@ -7,16 +7,22 @@
  * up to the root.  Under overcommit no allocation fails cleanly, so this is
  * asked before, and again while memory is being touched. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/base/error.h"
+
+enum { SL_CGROUP_BYTES = 4096 }; /* as long as any path */
 
 struct sl_memory_limits {
   int64_t total_bytes;     /* of the machine */
   int64_t available_bytes; /* MemAvailable */
   /* Of the cgroup with the least headroom; -1 without any limit. */
   int64_t cgroup_limit_bytes, cgroup_used_bytes;
-  char cgroup[1024];     /* its folder */
+  char cgroup[SL_CGROUP_BYTES]; /* its folder */
+  /* A group of ours has a path that is too long to read or cannot be read:
+   * what it allows is not known. */
+  bool cgroup_unknown;
   int64_t free_bytes;    /* the least of all of these */
   int64_t reserve_bytes; /* what must stay free: for the rest of the machine,
                             or of the cgroup where that is what limits */

@@ -107,6 +107,20 @@ function T.test_cgroup_limit()
   lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
 end
 
+function T.test_limit_of_a_group_with_a_long_path()
+  local group <close> = disk.memory_group("64M")
+  local folders, place <close> = { group.path }, disk.directory()
+  for i = 1, 3 do
+    folders[i + 1] = folders[i] .. "/" .. ("x"):rep(200)
+    process.run { "mkdir", folders[i + 1] }
+  end
+  local r = process.try_run { "sh", "-c", "echo $$ > \"$0/cgroup.procs\"; exec \"$@\"", folders[4],
+    cli_run.program, "--output", place.path .. "/run", "memtest.lua", "--memory", "80M" }
+  for i = 4, 2, -1 do process.run { "rmdir", folders[i] } end
+  lu.assertEquals(r.code, 2, r.stdout .. r.stderr)
+  lu.assertStrContains(r.stdout, "limits to 64 MiB")
+end
+
 -- In a mount namespace of its own the machine gets memory controllers.
 function T.test_what_ecc_counts_is_judged()
   disk.need_root()

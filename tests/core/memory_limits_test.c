@@ -11,7 +11,7 @@ static const int64_t MIB = 1 << 20;
 static char root[64];
 
 static void make(const char *path, const char *text) {
-  char full[512];
+  char full[5000];
   snprintf(full, sizeof full, "%s%s", root, path);
   for (char *slash = full + strlen(root) + 1; (slash = strchr(slash, '/'));
        slash++) {
@@ -51,6 +51,7 @@ static void without_cgroups(void) {
   CHECK_EQ(l.total_bytes, 1024 * MIB);
   CHECK_EQ(l.free_bytes, 800 * MIB);
   CHECK_EQ(l.cgroup_limit_bytes, -1);
+  CHECK(!l.cgroup_unknown);
   CHECK_EQ(l.reserve_bytes, 1024 * MIB / 10);
   CHECK_EQ(l.room_bytes, l.free_bytes - l.reserve_bytes);
 }
@@ -104,6 +105,71 @@ static void a_v1_group_without_a_limit_and_with_one(void) {
   }
 }
 
+/* "/aaa…/aaa…/", of names of 200 bytes. */
+static char *long_path(char *path, unsigned names) {
+  for (unsigned i = 0; i < names; i++)
+    snprintf(path + (size_t)i * 201, 202, "/%0200u", i);
+  return path;
+}
+
+static void a_long_path_is_read_to_its_end(void) {
+  for (int v2 = 0; v2 < 2; v2++) {
+    char group[4096], text[8192];
+    long_path(group, 15);
+    begin(GIGA);
+    snprintf(text, sizeof text, v2 ? "0::%s\n" : "4:memory:%s\n0::/\n", group);
+    make("/proc/self/cgroup", text);
+    make("/proc/self/mounts",
+         v2 ? "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n"
+            : "cgroup /sys/fs/cgroup cgroup rw,memory 0 0\n");
+    snprintf(text, sizeof text, "/sys/fs/cgroup%s/%s", group,
+             v2 ? "memory.max" : "memory.limit_in_bytes");
+    make(text, "67108864\n");
+    snprintf(text, sizeof text, "/sys/fs/cgroup%s/%s", group,
+             v2 ? "memory.current" : "memory.usage_in_bytes");
+    make(text, "1048576\n");
+    const struct sl_memory_limits l = end(0);
+    CHECK_EQ(l.cgroup_limit_bytes, 64 * MIB);
+    CHECK_EQ(l.free_bytes, 63 * MIB);
+    CHECK(!l.cgroup_unknown);
+    CHECK_EQ(strlen(l.cgroup), strlen("/sys/fs/cgroup") + 15 * 201);
+  }
+}
+
+static void a_long_mount_point_is_found(void) {
+  char point[4096], text[8192];
+  long_path(point, 3);
+  begin(GIGA);
+  make("/proc/self/cgroup", "0::/\n");
+  snprintf(text, sizeof text, "cgroup2 %s cgroup2 rw 0 0\n", point);
+  make("/proc/self/mounts", text);
+  snprintf(text, sizeof text, "%s/memory.max", point);
+  make(text, "67108864\n");
+  snprintf(text, sizeof text, "%s/memory.current", point);
+  make(text, "1048576\n");
+  CHECK_EQ(end(0).cgroup_limit_bytes, 64 * MIB);
+}
+
+/* The parents of a group that cannot be reached still limit it. */
+static void what_cannot_be_read_is_unknown(void) {
+  char group[8192], text[16384];
+  long_path(group, 30);
+  begin(GIGA);
+  snprintf(text, sizeof text, "0::/a%s\n", group);
+  make("/proc/self/cgroup", text);
+  make("/proc/self/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n");
+  make("/sys/fs/cgroup/a/memory.max", "67108864\n");
+  make("/sys/fs/cgroup/a/memory.current", "1048576\n");
+  struct sl_memory_limits l = end(0);
+  CHECK(l.cgroup_unknown);
+  CHECK_EQ(l.cgroup_limit_bytes, 64 * MIB);
+  begin(GIGA);
+  make("/proc/self/cgroup/is/a/folder", ""); /* reading it fails */
+  l = end(0);
+  CHECK(l.cgroup_unknown);
+  CHECK_EQ(l.cgroup_limit_bytes, -1);
+}
+
 static void a_full_group_has_no_room(void) {
   begin(GIGA);
   make("/proc/self/cgroup", "0::/../outside\n");
@@ -133,6 +199,9 @@ int main(void) {
   RUN(a_small_board_keeps_a_quarter);
   RUN(a_v2_group_and_its_parents);
   RUN(a_v1_group_without_a_limit_and_with_one);
+  RUN(a_long_path_is_read_to_its_end);
+  RUN(a_long_mount_point_is_found);
+  RUN(what_cannot_be_read_is_unknown);
   RUN(a_full_group_has_no_room);
   RUN(a_meminfo_that_says_nothing);
   RUN(this_machine);

@@ -15,6 +15,7 @@ local limits = {}
 ---@field cgroup? string folder of the group with the least headroom
 ---@field cgroup_limit_bytes? integer
 ---@field cgroup_used_bytes? integer without file pages that can be taken back
+---@field cgroup_unknown boolean a group of ours may allow less: its path cannot be read
 ---@field free_bytes integer the least of all
 ---@field reserve_bytes integer what must stay free
 ---@field room_bytes integer free - reserve
@@ -29,6 +30,9 @@ function limits.read() return errors.check(core.limits()) end
 function limits.text(l)
   local by = l.cgroup and (" (cgroup %s limits to %s)"):format(l.cgroup,
     quantity.size_text(l.cgroup_limit_bytes)) or ""
+  if l.cgroup_unknown then
+    by = by .. " (what our memory cgroup allows is unknown: its path is too long or unreadable)"
+  end
   return ("%s free%s, %s of it stay for others"):format(quantity.size_text(l.free_bytes), by,
     quantity.size_text(l.reserve_bytes))
 end
