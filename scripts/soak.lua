@@ -141,7 +141,8 @@ what the last completed flush promised.]],
     end
     soak_plan.say(t, opt, plans, seconds)
     if memory then
-      watchers:spawn("memory", memory_test.watch, t, "memory", { memory = memory })
+      watchers:spawn("memory", memory_test.watch, t, "memory",
+        { memory = memory, rehearsal = rehearsal })
     end
 
     if t.resume then

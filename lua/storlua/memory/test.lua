@@ -10,7 +10,9 @@ local job = require("storlua.job")
 local limits = require("storlua.memory.limits")
 local quantity = require("storlua.quantity")
 local scheduler = require("storlua.scheduler")
+local tally = require("storlua.memory.tally")
 local task = require("storlua.task")
+local watch = require("storlua.memory.watch")
 
 local test = {
   PATTERNS = core.patterns(),
@@ -30,14 +32,21 @@ local test = {
 ---@field seed? integer
 ---@field engine? string
 ---@field ecc? boolean true: also judge the counters of the memory controllers
+---@field rehearsal? boolean of a watch: that nothing was verified is no failure
 ---@field corrected_max? integer so many errors that ECC corrected pass, 0
 ---@field plants? {pattern: string, offset: integer, bits: integer}[] flips to be found
 
+local function bytes_of(memory)
+  local bytes, why = limits.share(memory)
+  return bytes or errors.raise("ENOMEM", "memory test: %s", why)
+end
+
 local function complete(given)
-  local bytes, why = limits.share(given.memory)
-  if not bytes then errors.raise("ENOMEM", "memory test: %s", why) end
+  if given.patterns and #given.patterns == 0 then
+    errors.raise("EINVAL", "memory test: the list of patterns is empty")
+  end
   return {
-    bytes = bytes, threads = given.threads or 1, pin = given.pin ~= false,
+    bytes = bytes_of(given.memory), threads = given.threads or 1, pin = given.pin ~= false,
     lock = given.lock ~= false, pages = given.pages or "huge", patterns = given.patterns,
     passes = given.passes or 0, first_pass = given.first_pass or 0,
     duration_ns = given.seconds and math.max(1, quantity.duration_ns(given.seconds)) or 0,
@@ -143,41 +152,37 @@ function test.error_text(e)
     e.found, where, bits, e.repeats and "still wrong" or "right, so the reading failed")
 end
 
---- Why a result is no good, or nil.
+--- What several passes verify together.
+---@param patterns? string[] default: all
+---@return storlua.MemoryTally
+function test.tally(patterns) return tally.new(patterns or test.PATTERNS) end
+
+--- Why a result is no good, or nil. With `sum`, which it was added to, a pass
+--- that the time cut before it verified anything is good after a better one.
 ---@param r table
+---@param sum? storlua.MemoryTally
 ---@return string|nil
-function test.problem(r)
+function test.problem(r, sum)
   if r.errors_total > 0 then
     return ("%d wrong words, first: %s"):format(r.errors_total, test.error_text(r.errors[1]))
   elseif r["end"] == "memory_short" then
     return "not tested to the end: the free memory became short and was given back"
-  elseif r["end"] == "complete" and r.verified_bytes == 0 then
+  elseif r["end"] == "complete" and (sum or r).verified_bytes == 0 then
     return "nothing was verified"
   end
   return r.ecc and ecc.problem(r.ecc, r.ecc.allowed)
 end
 
 --- Runs passes until the scope that it is spawned into is left, recording each;
---- what a cancelled pass has found counts too.
+--- what a cancelled pass has found counts too. Where less memory is free by then
+--- a pass takes less, and it waits while there is none. A run in which nothing
+--- was verified fails, unless it is a rehearsal or was stopped.
 ---@async
 ---@param t storlua.Run
 ---@param case_id string
 ---@param given storlua.MemoryTestSpec
 function test.watch(t, case_id, given)
-  local pass = 0
-  while true do
-    given.passes, given.first_pass, given.seed = 1, pass, t.seed
-    local one <close> = test.start(given)
-    local ok, err = pcall(one.wait, one)
-    pass = pass + 1
-    local result = one:finish()
-    if result then
-      scheduler.shield(t.memory, t, case_id, { spec = one.spec, result = result,
-        reason = test.problem(result), labels = { pass = pass } })
-      t:note(case_id .. ".ecc", ecc.text(result.ecc))
-    end
-    if not ok then error(err, 0) end
-  end
+  watch.run(t, case_id, test, given, bytes_of(given.memory))
 end
 
 --- The rate of checking against the machine's copy, measured now with the same

@@ -192,8 +192,11 @@ function kinds.memory(self, fields)
     case.message = case.message or fields.reason
   end
   local result = type(fields.result) == "table" and fields.result or {}
+  local value = known(result.mb_s) or known(result.ns)
+  -- a pass that was cut before it had a figure does not hide the last one
+  if case.memory and not value then return end
   case.memory = {
-    value = result.mb_s or result.ns, unit = result.mb_s and "MB/s" or result.ns and "ns",
+    value = value, unit = result.mb_s and "MB/s" or result.ns and "ns",
     best = result.best_mb_s or result.best_ns, spread_percent = result.spread_percent,
     iqr_percent = result.iqr_percent, level = result.level, kernel = result.kernel,
     errors = result.errors_total,
