@@ -21,6 +21,9 @@ local function patterns_of(opt)
     end
     list[#list + 1] = name
   end
+  if not list[1] then
+    storlua.usage("--patterns: names none: " .. table.concat(memory_test.PATTERNS, ", "))
+  end
   return list
 end
 
@@ -38,7 +41,7 @@ local function prove_checker(t, patterns)
 end
 
 local function describe(result, spec)
-  if not result.locked and spec.lock then
+  if not result.locked and spec.lock and result.tested_bytes > 0 then
     print(("  not locked (%s): pages may move while they are tested"):format(
       result.lock_error or "?"))
   end
@@ -51,6 +54,9 @@ local function describe(result, spec)
 end
 
 local function show(round, result)
+  if result.tested_bytes == 0 then
+    return print(("pass %d: the time was up before anything was tested"):format(round))
+  end
   print(("pass %d: %s tested by %s, %s verified, %d wrong words, %.0f MB/s moved"):format(round,
     quantity.size_text(result.tested_bytes), result.engine,
     quantity.size_text(result.verified_bytes), result.errors_total, result.mb_s or 0))
@@ -104,7 +110,7 @@ docs/memory.md.]],
       pages = opt.pages, patterns = { "address" }, passes = 1, lock = false, ecc = false }
     if not ok then storlua.usage(err.hint or err.message) end
     prove_checker(t, patterns)
-    local last
+    local last, sum = nil, memory_test.tally(patterns)
     local count = opt.passes or not seconds and 1 or nil
     for n, round in t:rounds { seconds = seconds, count = count } do
       t:phase("pass " .. n)
@@ -119,14 +125,18 @@ docs/memory.md.]],
         t:check("integrity.started", false, "%s", spec.message)
         break
       end
+      sum:add(result)
       t:memory("integrity", { spec = spec, result = result, labels = { round = n },
-        reason = memory_test.problem(result) })
+        reason = memory_test.problem(result, sum) })
       show(n, result)
       describe(result, spec)
       if n == 1 or result.ecc.where then print("  ECC: " .. ecc.text(result.ecc)) end
       t:note("ecc", ecc.text(result.ecc))
-      last = result
+      last = result.mb_s and result or last
     end
+    local missed = sum:untested()
+    t:check("integrity.patterns", not missed, "not tested, no word was verified: %s; let it run "
+      .. "longer, or test less memory", missed or "")
     if last and not opt.no_compare then
       local ratio, copy = memory_test.against_copy(last, opt.threads)
       if ratio then

@@ -19,7 +19,8 @@ function T.test_one_pass()
   lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
   lu.assertEquals(#events(place), 1)
   lu.assertEquals(events(place)[1].result.errors_total, 0)
-  lu.assertEquals(#cli_run.events_of(place.path .. "/run", "check"), 7) -- the planted flips
+  -- the planted flips, and that each pattern was verified
+  lu.assertEquals(#cli_run.events_of(place.path .. "/run", "check"), 8)
 end
 
 -- Each pass is a job of its own; the patterns go on where the last one ended.
@@ -32,11 +33,28 @@ function T.test_passes_count_on()
   lu.assertEquals(#events(place), 3)
 end
 
+-- The third pass of the pause would need more time than there is left.
+function T.test_the_time_cuts_the_last_pass()
+  local place <close> = disk.directory()
+  local r = cli_run.run { "--output", place.path .. "/run", "memtest.lua", "--memory", "4M",
+    "--patterns", "fade", "--fade", "1.3s", "--time", "2.8s", "--no-compare" }
+  lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
+  lu.assertNil(r.stdout:find("not locked", 1, true))
+end
+
+function T.test_a_pattern_that_was_not_verified_is_named()
+  local place <close> = disk.directory()
+  local r = cli_run.run { "--output", place.path .. "/run", "memtest.lua", "--memory", "4M",
+    "--patterns", "address,fade", "--fade", "1h", "--time", "2s", "--no-compare" }
+  lu.assertEquals(r.code, 1, r.stdout .. r.stderr)
+  lu.assertStrContains(r.stdout, "not tested, no word was verified: fade;")
+end
+
 function T.test_bad_command_lines()
   local place <close> = disk.directory()
   for _, argv in ipairs {
     { "--memory", "0" }, { "--memory", "9000T" }, { "--memory", "200%" }, { "--memory", "4k" },
-    { "--patterns", "magic" }, { "--threads", "0" }, { "--memory", "lots" },
+    { "--patterns", "magic" }, { "--patterns", "," }, { "--threads", "0" }, { "--memory", "lots" },
   } do
     local r = cli_run.run { "--output", place.path .. "/none", "memtest.lua",
       table.unpack(argv) }
@@ -156,6 +174,31 @@ function T.test_what_ecc_counts_is_judged()
   if not ok then error(err, 0) end
 end
 
+-- Half of the memory is hardly taken before so short a soak has ended.
+function T.test_a_soak_that_verified_no_memory()
+  local place <close> = disk.directory()
+  local r = cli_run.run { "--output", place.path .. "/run", "soak.lua", "--rounds", "1",
+    "--size", "1M", "--dir", place.path, "--memory", "50%" }
+  local verified = 0
+  for _, event in ipairs(events(place)) do verified = verified + event.result.verified_bytes end
+  if verified > 0 then return lu.assertEquals(r.code, 0, r.stdout .. r.stderr) end
+  lu.assertEquals(r.code, 1, r.stdout .. r.stderr)
+  lu.assertStrContains(r.stdout, "nothing was verified before the run ended")
+  lu.assertStrContains(r.stdout, "memory.verified: 0 B verified")
+  r = cli_run.run { "--output", place.path .. "/rehearsal", "soak.lua", "--rounds", "1",
+    "--size", "1M", "--dir", place.path, "--memory", "50%", "--engine", "null" }
+  lu.assertEquals(r.code, 4, r.stdout .. r.stderr)
+end
+
+function T.test_a_soak_that_was_stopped_before_its_memory_was_tested()
+  local place <close> = disk.directory()
+  local run <close> = cli_run.start { "--output", place.path .. "/run", "soak.lua", "--hours",
+    "1", "--size", "4M", "--dir", place.path, "--memory", "50%" }
+  run:wait_event(place.path .. "/run", function(event) return event.kind == "start" end, 20)
+  run:signal("INT")
+  lu.assertEquals(run:finish().code, 130)
+end
+
 function T.test_beside_a_soak()
   local place <close> = disk.directory()
   local r = cli_run.run { "--output", place.path .. "/run", "soak.lua", "--rounds", "2",
@@ -163,6 +206,7 @@ function T.test_beside_a_soak()
   lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
   lu.assertTrue(#events(place) >= 1)
   lu.assertStrContains(r.stdout, "memory.ecc: ")
+  lu.assertStrContains(r.stdout, "memory.verified: ")
   r = cli_run.run { "--output", place.path .. "/none", "soak.lua", "--rounds", "1",
     "--size", "4M", "--dir", place.path, "--memory", "9000T" }
   lu.assertEquals(r.code, 2, r.stdout .. r.stderr)
