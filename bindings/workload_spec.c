@@ -16,7 +16,8 @@ static uint64_t number(lua_State *L, int index, const char *field,
     luaL_error(L, "field '%s' must be an integer, not %s", field,
                luaL_tolstring(L, -1, NULL));
   if (value < 0 || (uint64_t)value > max)
-    luaL_error(L, "field '%s' is out of range: %I", field, (LUAI_UACINT)value);
+    luaL_error(L, "field '%s' is %I: it must be from 0 to %I", field,
+               (LUAI_UACINT)value, (LUAI_UACINT)max);
   lua_pop(L, 1);
   return (uint64_t)value;
 }
@@ -147,7 +148,8 @@ static void what(lua_State *L, int t, struct sl_workload_spec *spec) {
   spec->limit_latency_ns = (int64_t)size(L, t, "limit_latency_ns");
   spec->interval_ns = (int64_t)size(L, t, "interval_ns");
   spec->virtual_op_ns = (int64_t)size(L, t, "virtual_op_ns");
-  spec->queue_depth = (unsigned)number(L, t, "queue_depth", 65536);
+  /* How deep a queue may be is the engine's to say. */
+  spec->queue_depth = (unsigned)number(L, t, "queue_depth", UINT32_MAX);
   spec->vectors = (unsigned)number(L, t, "vectors", UINT32_MAX);
   spec->engine_forced = flag(L, t, "engine_forced");
 }

@@ -116,8 +116,7 @@ local function run_job(t, opt, job, targets, seed)
   if job.startdelay then task.sleep(job.startdelay) end
   local spec = fio_job.spec(job, offset, size, it and it.is_device, seed)
   if job.pre_read and it and it.size_bytes >= offset + size then
-    t:measure(job.case_id .. ".pre_read", { path = job.path, paths = job.paths, operation = "read",
-      record_bytes = job.block_bytes, range_offset = offset, range_bytes = size })
+    t:measure(job.case_id .. ".pre_read", fio_job.pre_read_spec(job, offset, size))
   end
   local before = usage_now()
   local result = t:measure(job.case_id, spec)

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- Files of others: jobs of fio read them where they are, and neither write
---- nor remove them unless that is asked for.
+--- What is not touched: files of others, which jobs of fio read where they are
+--- and neither write nor remove unless that is asked for; and nothing at all
+--- when a job cannot be what it says.
 
 local disk = require("disk")
 local fio_run = require("fio_run")
@@ -84,6 +85,36 @@ function suite.test_unlink_is_for_what_may_be_written()
     assert_passed(fio(place, job("--rw=" .. rw, "--size=64k")))
     assert_passed(fio(place, job("--rw=" .. rw, "--size=64k", "--unlink=1")))
     lu.assertFalse(fs.exists(path))
+  end
+end
+
+function suite.test_values_out_of_range_touch_nothing()
+  local place <close> = disk.directory()
+  for line, text in pairs {
+    ["--iodepth=100000 --ioengine=posixaio"] = "iodepth 100000: engine posixaio takes 64 at most",
+    ["--iodepth=5000000000 --ioengine=posixaio"] = "iodepth is 5000000000: it must be from 0 to",
+    ["--bs=16g --size=16g --rw=write"] = "bs 17179869184 is above 8589934592",
+    ["--runtime=99999999999"] = "runtime is 99999999999: a number of seconds from 0 to 9e9",
+    ["--io_size=100"] = "io_size 100 is smaller than an operation of 4096",
+    ["--loops=9007199254740992"] = "loops=9007199254740992: that often",
+    ["--direct=1 --ioengine=mmap"] = "engine mmap goes through the page cache",
+    ["--sync=1 --rw=write --ioengine=mmap"] = "does nothing for a mapping",
+    ["--offset=8191p --size=8191p"] = "past the largest file",
+    ["--ioengine=null --rw=write --iodepth=4 --runtime=99999999999"] = "runtime is 99999999999",
+    ["--numjobs=3000000000"] = "3000000001 jobs are too many: 64 at most",
+    ["--nrfiles=3000000000"] = "3000000000 files are more than 1024",
+  } do
+    -- The one before it would be laid out.
+    local words = { "--name=first", "--filename=x", "--rw=read", "--size=64k", "--name=a",
+      "--stonewall", "--rw=read", "--size=64k", "--filename=y" }
+    if line:find("nrfiles") then words[9] = nil end
+    for word in line:gmatch("%S+") do words[#words + 1] = word end
+    local refused = fio(place, words)
+    lu.assertEquals(refused.code, 2, line .. refused.stderr)
+    lu.assertStrContains(refused.stderr, text)
+    lu.assertStrContains(refused.stderr, "fio: ")
+    lu.assertFalse(refused.stderr:find("traceback") ~= nil, refused.stderr)
+    lu.assertEquals(fs.list(place.path), {}, line)
   end
 end
 

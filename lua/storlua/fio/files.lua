@@ -4,6 +4,7 @@
 
 local words = require("storlua.fio.words")
 
+local FILES_MAX = 1024
 local QUEUED = { io_uring = true, libaio = true, posixaio = true }
 
 local files = { QUEUED = QUEUED }
@@ -15,6 +16,9 @@ local files = { QUEUED = QUEUED }
 function files.paths(job, clone)
   if job.engine == "null" then return nil end
   local paths = {}
+  if (job.nrfiles or 1) > FILES_MAX then
+    words.usage("job %s: %d files are more than %d", job.name, job.nrfiles, FILES_MAX)
+  end
   if job.path then
     for path in (job.path:gsub("\\:", "\0") .. ":"):gmatch("([^:]*):") do
       paths[#paths + 1] = path:gsub("%z", ":")
@@ -29,7 +33,9 @@ function files.paths(job, clone)
     if path == "" then words.usage("job %s: filename=%s names nothing", job.name, job.path) end
     if job.directory and not path:find("^/") then paths[i] = job.directory .. "/" .. path end
   end
-  if #paths > 1024 then words.usage("job %s: %d files are more than 1024", job.name, #paths) end
+  if #paths > FILES_MAX then
+    words.usage("job %s: %d files are more than %d", job.name, #paths, FILES_MAX)
+  end
   return paths
 end
 

@@ -9,6 +9,8 @@ local workload_spec = require("storlua.workload.spec")
 
 local fio_job = {}
 
+local JOBS_MAX = 64 -- at once and one after the other
+
 local NO_VERIFY = { ["0"] = true, none = true, null = true }
 
 local function has(list, wanted)
@@ -100,6 +102,10 @@ local function check(job, opt)
   if (job.mix_read or 0) > 100 or (job.mix_write or 0) > 100 then
     words.usage("job %s: a mix is a share of 100", job.name)
   end
+  if job.engine == "mmap" and (job.sync or "none") ~= "none" then
+    words.usage("job %s: ioengine=mmap: sync= does nothing for a mapping; fsync=N, end_fsync=1 do",
+      job.name)
+  end
   if job.rate_iops then needs(job, "rate_iops", "rate_operations_s") end
   if job.max_latency then needs(job, "max_latency", "limit_latency_seconds") end
   if job.rate and job.rate_iops then
@@ -131,6 +137,9 @@ function fio_job.check_all(opt)
     local id = case_id(job.name, taken)
     local count = job.numjobs or 1
     in_group[group] = (in_group[group] or 0) + count
+    if #all + count > JOBS_MAX then
+      words.usage("%d jobs are too many: %d at most", #all + count, JOBS_MAX)
+    end
     for clone = 1, count do
       local one = {}
       for key, value in pairs(job) do one[key] = value end
@@ -146,7 +155,6 @@ function fio_job.check_all(opt)
       words.usage("job %s: exitall is not taken: jobs at once end each by itself", job.name)
     end
   end
-  if #all > 64 then words.usage("%d jobs are too many: 64 at most", #all) end
   opt.jobs = all
 end
 
@@ -169,8 +177,13 @@ function fio_job.extent(job, has_bytes, is_device)
     words.usage("job %s: %s is not there: size= says how large it is to be", job.name,
       job.path or "the file")
   end
-  local offset = (share(job.offset, whole, job.block_bytes) or 0)
-    + (share(job.offset_increment, whole, job.block_bytes) or 0) * (job.clone - 1)
+  local offset = share(job.offset, whole, job.block_bytes) or 0
+  local step = share(job.offset_increment, whole, job.block_bytes) or 0
+  if offset + step * (job.clone - 1.0) + (job.size and share(job.size, whole, 1) or 0)
+    >= math.maxinteger then
+    words.usage("job %s: offset and size lead past the largest file", job.name)
+  end
+  offset = offset + step * (job.clone - 1)
   local size = share(job.size, whole, job.block_bytes) or whole - offset
   if type(job.size) == "number" and job.paths and #job.paths > 1 then
     size = math.min(size // #job.paths, (job.filesize or size) - offset)
@@ -178,6 +191,11 @@ function fio_job.extent(job, has_bytes, is_device)
   if is_device and offset + size > whole then
     words.usage("job %s: offset and size reach to %d and %s has %d bytes", job.name, offset + size,
       job.path, whole)
+  end
+  local count = job.paths and #job.paths or 1
+  if (job.loops or 1) > math.maxinteger // (2 * math.max(size, 1) * count) then
+    words.usage("job %s: loops=%d: that often, size %d is more bytes than can be counted", job.name,
+      job.loops, size)
   end
   if size < job.block_bytes then
     words.usage("job %s: size %d is less than one block of %d", job.name, size, job.block_bytes)
@@ -229,6 +247,16 @@ function fio_job.spec(job, offset, size, is_device, seed)
   for field, value in pairs(job.distribution or {}) do spec[field] = value end
   if writes and not is_device and job.engine ~= "null" then spec.size_bytes = offset + size end
   return spec
+end
+
+--- The workload that fills the page cache before a job.
+---@param job table
+---@param offset integer
+---@param size integer
+---@return table spec
+function fio_job.pre_read_spec(job, offset, size)
+  return { path = job.path, paths = job.paths, operation = "read",
+           record_bytes = job.block_bytes, range_offset = offset, range_bytes = size }
 end
 
 --- The workload that reads back what a job has written, and compares it.

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- What can be refused of the jobs of fio before anything is touched.
 
+local errors = require("storlua.errors")
 local fio_job = require("storlua.fio.job")
 local format = require("storlua.report.format")
 local fs = require("storlua.fs")
@@ -9,6 +10,7 @@ local quantity = require("storlua.quantity")
 local room_in = require("storlua.room")
 local target_of = require("storlua.target")
 local words = require("storlua.fio.words")
+local workload = require("storlua.workload")
 
 local preflight = {}
 
@@ -50,6 +52,35 @@ local function check_file(job, file, missing, opt)
   words.usage("%s, and unlink=1 would remove it: leave that out, or --overwrite", what)
 end
 
+-- What a message about a workload calls by another name.
+local OPTIONS = {
+  queue_depth = "iodepth", record_bytes = "bs", range_bytes = "size", range_offset = "offset",
+  limit_bytes = "io_size", limit_records = "number_ios", limit_seconds = "runtime",
+  ramp_seconds = "ramp_time", seed = "randseed", rate_bytes_s = "rate",
+  rate_operations_s = "rate_iops", limit_latency_seconds = "max_latency",
+  think_seconds = "thinktime", think_spin_seconds = "thinktime_spin",
+  think_after_seconds = "thinktime_iotime", think_every = "thinktime_blocks",
+  flush_every = "fsync", open_sync = "sync", size_mix = "bssplit", read_percent = "rwmixread",
+}
+
+local function check_workload(job, spec)
+  local ok, err = pcall(workload.complete, spec)
+  if ok then return end
+  local text = errors.is(err) and (err.hint or err.message) or tostring(err)
+  text = text:gsub("^.-field '([%w_]+)'", "%1"):gsub("^workload: ", ""):gsub("[%w_]+", OPTIONS)
+  words.usage("job %s: %s", job.name, text)
+end
+
+-- All that the job is going to do, as it will be asked for.
+local function check_workloads(job, offset, size, is_device)
+  local spec = fio_job.spec(job, offset, size, is_device, 1)
+  check_workload(job, spec)
+  if job.pre_read then check_workload(job, fio_job.pre_read_spec(job, offset, size)) end
+  if job.verify and job.do_verify ~= false then
+    check_workload(job, fio_job.verify_spec(spec, { visits = 1 }))
+  end
+end
+
 -- What is known of a path, over all jobs.
 local function file_of(files, path, opt)
   local file = files[path]
@@ -75,6 +106,7 @@ end
 
 local function check_job(job, files, opt)
   local first
+  if not job.path then check_workloads(job, fio_job.extent(job, 1 << 40, false)) end
   for _, path in ipairs(job.paths or {}) do
     check_path(job, path)
     local file = file_of(files, path, opt)
@@ -85,6 +117,7 @@ local function check_job(job, files, opt)
       words.usage("job %s: %s has another size than %s: size= says how much of each", job.name,
         path, job.path)
     end
+    if path == job.path then check_workloads(job, offset, size, it.is_device) end
     local missing = take_missing(job, file, offset + size)
     if not it.is_device then check_file(job, file, missing, opt) end
   end

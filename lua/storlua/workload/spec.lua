@@ -106,7 +106,7 @@ local function number(path, name, kind, value)
   end
   if kind == "duration" then
     if value ~= value or value < 0 or value > 9e9 then
-      refuse(path, "%s is %s: a number of seconds is wanted", name, tostring(value))
+      refuse(path, "%s is %s: a number of seconds from 0 to 9e9 is wanted", name, tostring(value))
     end
     return value
   end
