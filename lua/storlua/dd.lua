@@ -38,7 +38,10 @@ local function check_output(opt, stat)
   if opt.seek_bytes > 0 and not opt.conv.notrunc then
     usage("seek= on %s would cut the file there: say conv=notrunc, or remove it", path)
   end
-  if stat.size_bytes == 0 or opt.overwrite or own_file.is_ours(path, opt.seek_bytes) then return end
+  if stat.size_bytes == 0 or opt.overwrite then return end
+  if own_file.is_ours(path, opt.seek_bytes, opt.conv.notrunc and opt.count_bytes or nil) then
+    return
+  end
   usage("%s holds %s that storlua did not write: another name, or --overwrite", path,
     format.bytes(stat.size_bytes))
 end

@@ -133,6 +133,33 @@ function suite.test_the_file_of_a_mounted_device()
   lu.assertEquals(sum(), before)
 end
 
+function suite.test_a_sector_of_ours_does_not_make_the_file_ours()
+  local place <close> = disk.directory()
+  process.run { "sh", "-c", 'head -c 256K /dev/urandom >"$0"', place.path .. "/x" }
+  local line = "if=/dev/zero of=x bs=32K conv=notrunc "
+  local function sum() return process.run({ "sha256sum", place.path .. "/x" }).stdout end
+  local function check_refused(more)
+    local before, refused = sum(), dd(place, line .. more)
+    lu.assertEquals(refused.code, 2, more)
+    lu.assertStrContains(refused.stderr, "storlua did not write")
+    lu.assertEquals(sum(), before)
+  end
+  check_refused("count=1 seek=1")
+  assert_passed(dd(place, line .. "count=1 seek=1 --overwrite"))
+  assert_passed(dd(place, line .. "count=1 seek=1"))
+  check_refused("count=6 seek=1")
+  check_refused("count=2")
+  local whole = dd(place, "if=/dev/zero of=x bs=32K count=1")
+  lu.assertEquals(whole.code, 2, whole.stderr)
+  -- The first and the last of a range are not all of it.
+  assert_passed(dd(place, line .. "count=1 seek=7 --overwrite"))
+  check_refused("count=7 seek=1")
+  check_refused("count=9 seek=1")
+  -- What lies beyond the end says nothing.
+  assert_passed(dd(place, line .. "count=3 seek=7"))
+  check_refused("count=1 seek=10")
+end
+
 local function size(path) return process.run { "stat", "-c", "%s", path }.stdout:gsub("\n", "") end
 
 function suite.test_seek_and_notrunc()
@@ -148,6 +175,7 @@ function suite.test_seek_and_notrunc()
   lu.assertEquals(size(place.path .. "/x"), "3000")
   assert_passed(dd(place, "if=/dev/zero of=new bs=4K count=2 seek=1"))
   assert_passed(dd(place, "if=new of=/dev/null bs=4K"), "are holes or unwritten extents")
+  assert_passed(dd(place, "if=/dev/zero of=new bs=4K count=2 seek=2 conv=notrunc"))
 end
 
 function suite.test_a_device()
