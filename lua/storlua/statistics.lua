@@ -141,15 +141,27 @@ end
 ---@field p? number
 ---@field reason string how it was judged
 
--- With three values a side the test cannot go below 0.1. A difference is then
--- believed when the sets do not overlap and their medians lie farther apart,
--- as a ratio, than the ends of either set.
+-- The least p that so many values can have: 2 of all the ways to choose n of
+-- them, when the sets do not overlap.
+local function least_p(n, m)
+  local ways = 1.0
+  for i = 1, n do ways = ways * (m + i) / i end
+  return 2 / ways
+end
+
+-- For few values, where the test cannot get down to alpha whatever they are. A
+-- difference is then believed when the sets do not overlap and their medians
+-- lie farther apart than the ends of either set: as a ratio, or as a distance
+-- where there is no ratio.
 local function few_differ(a, b)
   local a_min, a_max = statistics.range(a)
   local b_min, b_max = statistics.range(b)
-  if a_min <= b_max and b_min <= a_max or a_min <= 0 or b_min <= 0 then return false end
-  local apart = statistics.median(b) / statistics.median(a)
-  return math.max(apart, 1 / apart) > math.max(a_max / a_min, b_max / b_min)
+  if a_min <= b_max and b_min <= a_max then return false end
+  local from, to = statistics.median(a), statistics.median(b)
+  if a_min <= 0 or b_min <= 0 then
+    return math.abs(to - from) > math.max(a_max - a_min, b_max - b_min)
+  end
+  return math.max(to / from, from / to) > math.max(a_max / a_min, b_max / b_min)
 end
 
 --- Whether `b` differs from `a` by more than chance, and by at least
@@ -172,9 +184,10 @@ function statistics.compare(a, b, options)
   result.p, is_exact = statistics.mann_whitney(a, b)
   local differ = result.p <= alpha
   result.reason = is_exact and "Mann-Whitney, exact" or "Mann-Whitney, approximated"
-  if #a == 3 and #b == 3 and not differ then
+  if least_p(#a, #b) > alpha then
     differ = few_differ(a, b)
-    result.reason = "3 and 3 values: farther apart than either is wide"
+    result.reason = ("%d and %d values, too few for the test at %g: %s"):format(#a, #b, alpha,
+      differ and "farther apart than either is wide" or "not farther apart than either is wide")
   end
   local change = result.change_percent
   local large = change == nil or math.abs(change) >= min_percent

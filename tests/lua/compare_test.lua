@@ -103,6 +103,20 @@ function suite.test_nothing_judged_does_not_pass()
   lu.assertStrContains(why, "no case could be judged")
 end
 
+function suite.test_a_drop_of_three_runs_against_four()
+  local place <close> = disk.directory()
+  local a = write_run(place.path .. "/a", {}, several("x", { 10, 10.1, 10.2 }))
+  local b = write_run(place.path .. "/b", {}, several("x", { 100, 101, 102, 103 }))
+  local result = compare.runs({ a, b }, OPTIONS)
+  lu.assertEquals(verdicts(result), { x = "slower" })
+  lu.assertEquals(compare.exit_code(result, { "slower" }), 1)
+  lu.assertStrContains(table.concat(compare_table.lines(result), "\n"),
+    "too few values for that: no overlap")
+  local strict = compare.runs({ a, b }, { metric = "rate", alpha = 0.001, min_percent = 2 })
+  lu.assertEquals(compare.exit_code(strict, { "slower" }), 1)
+  lu.assertStrContains(table.concat(compare_table.lines(strict), "\n"), "both sides, at 0.001;")
+end
+
 function suite.test_the_flush_counts()
   local place <close> = disk.directory()
   local flush = { ns = 30000000 }

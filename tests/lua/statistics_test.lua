@@ -56,6 +56,36 @@ function suite.test_three_values_need_a_gap()
   lu.assertEquals(statistics.compare({ 100, 104, 130 }, { 350, 467, 1181 }).verdict, "higher")
 end
 
+-- 2 / C(n+m, n) is the least p there can be: with 3 and 4 values 2/35.
+function suite.test_where_the_test_cannot_reach_alpha()
+  local function verdict(a, b, alpha)
+    return statistics.compare(a, b, { alpha = alpha, min_percent = 2 }).verdict
+  end
+  local base, low = { 100, 101, 102 }, { 10, 10.1, 10.2, 10.3 }
+  local dropped = statistics.compare(base, low, { min_percent = 2 })
+  lu.assertEquals(dropped.verdict, "lower")
+  lu.assertStrContains(dropped.reason, "3 and 4 values, too few for the test at 0.05")
+  lu.assertAlmostEquals(dropped.p, 2 / 35, 1e-12)
+  lu.assertEquals(verdict(low, base), "higher")
+  lu.assertEquals(verdict(base, { 100.5, 101, 101.5, 103 }), "same")
+  lu.assertEquals(verdict(base, { 102.1, 102.2, 102.3, 102.4 }), "same") -- and below 2 %
+  -- Four a side reach 0.029, five 0.008; a stricter alpha is beyond them.
+  local four = { 100, 101, 102, 103 }
+  lu.assertEquals(verdict(four, low), "lower")
+  lu.assertEquals(verdict(four, low, 0.02), "lower")
+  lu.assertEquals(verdict(four, { 104, 106, 108, 110 }, 0.03), "higher")
+  lu.assertEquals(verdict(four, { 104, 106, 108, 110 }, 0.02), "same") -- wider than apart
+  lu.assertEquals(verdict(four, low, 0), "lower")
+  local many = {}
+  for i = 1, 30 do many[i] = 100 + i / 10 end
+  lu.assertEquals(verdict(many, { 10, 10.1, 10.2, 10.3 }, 1e-9), "lower")
+  -- No ratio can be had of these.
+  lu.assertEquals(verdict({ 0, 0, 0 }, { 100, 101, 102 }), "higher")
+  lu.assertEquals(verdict({ 100, 101, 102, 103 }, { 0, 0, 0 }), "lower")
+  lu.assertEquals(verdict({ 0, 0, 0 }, { 0, 0, 0 }), "same")
+  lu.assertEquals(verdict({ 0, 5, 10 }, { 11, 12, 13 }), "same")
+end
+
 function suite.test_more_values_follow_the_test()
   lu.assertEquals(statistics.compare({ 1, 2, 3, 4 }, { 5, 6, 7, 8 }).verdict, "higher")
   lu.assertEquals(statistics.compare({ 1, 2, 3, 6 }, { 4, 5, 7, 8 }).verdict, "same")

@@ -146,8 +146,8 @@ local function summary(add, result)
   end
   add("")
   if parts[1] then add(table.concat(parts, ", ")) end
-  add(("Mann-Whitney U test, both sides, at %s; 3 against 3 values: no overlap, and medians "
-    .. "farther apart"):format(format.number(result.alpha, 2)))
+  add(("Mann-Whitney U test, both sides, at %g; too few values for that: no overlap, and medians "
+    .. "farther apart"):format(result.alpha))
   add(("than either side is wide. A change below %s %% is not called one."):format(
     format.number(result.min_change_percent)))
 end
