@@ -25,9 +25,12 @@ local function watch_rules(self)
   end
   if not rules[1] then return nil end
   return function()
+    local recorder = self.recorder
     for _ in task.every(1) do
+      local elapsed_ns = recorder:elapsed_ns()
       for _, rule in ipairs(rules) do
-        local judged = threshold.broken(rule, self.recorder.metrics, self.recorder:elapsed_ns())
+        local judged = threshold.broken(rule, recorder.metrics, elapsed_ns,
+          recorder.soaked_before_ns + elapsed_ns)
         if judged then self.t:abort("%s", judged.text) end
       end
     end

@@ -75,7 +75,7 @@ end
 --- Judges a rule by the metrics of a run. No data fails.
 ---@param rule storlua.Threshold
 ---@param metrics storlua.Metrics
----@param elapsed_ns integer
+---@param elapsed_ns integer of the whole run, in which its occurrences were counted
 ---@return table judged fields of a threshold event
 function threshold.judge(rule, metrics, elapsed_ns)
   local value = metrics:value(rule.metric, rule.statistic, elapsed_ns)
@@ -107,11 +107,12 @@ end
 --- data yet does not break it.
 ---@param rule storlua.Threshold
 ---@param metrics storlua.Metrics
----@param elapsed_ns integer
+---@param elapsed_ns integer since the start or the resume
+---@param whole_ns? integer with the parts before a resume, whose metrics are these too
 ---@return table|nil judged
-function threshold.broken(rule, metrics, elapsed_ns)
+function threshold.broken(rule, metrics, elapsed_ns, whole_ns)
   if not rule.abort or elapsed_ns < rule.after_seconds * 1e9 then return nil end
-  local judged = threshold.judge(rule, metrics, elapsed_ns)
+  local judged = threshold.judge(rule, metrics, whole_ns or elapsed_ns)
   if judged.ok or judged.value == event.null then return nil end
   return judged
 end

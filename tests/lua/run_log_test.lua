@@ -175,7 +175,7 @@ function test.test_resume_after_rotation_forgets_no_failure()
         task.sleep(60)
       end
     end ]], [[thresholds = { "disk.celsius max < 80", "disk.celsius min >= 40",
-                             "seen count == 1000" },]])
+                             "seen count == 1000", "seen rate > 1" },]])
   local run <close> = cli_run.start { "--output", place.run_dir, "--log-limit", "1M",
                                       place.script }
   run:wait_event(place.run_dir, function(one) return one.case_id == "cut" end, 60)
@@ -187,9 +187,11 @@ function test.test_resume_after_rotation_forgets_no_failure()
   -- the round that was cut is done again
   lu.assertEquals({ v.checks_failed, v.rounds, v.measures }, { 1, 1000, 1001 })
   lu.assertStrContains(v.reasons[1], "fine: round 2")
-  local ok = {}
-  for i, one in ipairs(cli_run.events_of(place.run_dir, "threshold")) do ok[i] = one.ok end
-  lu.assertEquals(ok, { false, true, false })
+  local ok, thresholds = {}, cli_run.events_of(place.run_dir, "threshold")
+  for i, one in ipairs(thresholds) do ok[i] = one.ok end
+  lu.assertEquals(ok, { false, true, false, true })
+  -- a rate is that of the whole time
+  lu.assertTrue(thresholds[4].value * v.elapsed_ns / 3600e9 < 1001)
   lu.assertStrContains(v.reasons[2], "threshold disk.celsius max < 80: 95")
   lu.assertStrContains(v.reasons[3], "threshold seen count == 1000: 1001")
 end

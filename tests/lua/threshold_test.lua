@@ -74,4 +74,14 @@ function test.an_abort_waits_for_data_and_its_time()
   lu.assertNil(threshold.broken(threshold.parse("x max < 5"), all, 2000000000))
 end
 
+-- What earlier parts have counted happened in their time.
+function test.after_a_resume_a_rate_is_of_the_whole_run()
+  local all = metrics.new()
+  all:count("kernel.errors", "x", 2)
+  local rule = threshold.parse { metric = "kernel.errors", rule = "rate < 3", abort = true }
+  local second = 1000000000
+  lu.assertNotNil(threshold.broken(rule, all, second))
+  lu.assertNil(threshold.broken(rule, all, second, 3600 * second))
+end
+
 return test

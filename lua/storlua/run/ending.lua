@@ -73,7 +73,8 @@ local function judge_threshold(recorder, rule)
   if reason and not lost and not recorder.metrics:has(rule.metric) then
     return threshold.not_judged(rule, reason)
   end
-  local judged = threshold.judge(rule, recorder.metrics, recorder:elapsed_ns())
+  local whole_ns = recorder.soaked_before_ns + recorder:elapsed_ns()
+  local judged = threshold.judge(rule, recorder.metrics, whole_ns)
   if lost then judged.ok, judged.text = false, judged.text .. ": " .. lost end
   return judged
 end
