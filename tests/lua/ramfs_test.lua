@@ -111,4 +111,10 @@ function T.test_a_ram_disk_is_given_back_empty()
   lu.assertTrue(brd.is_blank(loop.device))
 end
 
+function T.test_a_ram_disk_that_stays_mounted_is_left_alone()
+  local mounted <close> = disk.file_system("ext2")
+  brd.free(mounted.device)
+  lu.assertFalse(brd.is_blank(mounted.device))
+end
+
 return T

@@ -75,10 +75,12 @@ end
 
 --- Empties one that is in use no more. Old kernels free its pages when it is
 --- flushed, new ones when it is discarded. Those between can only overwrite it:
---- it keeps the memory, but the next run can take it.
+--- it keeps the memory, but the next run can take it. One that could not be
+--- unmounted is left alone.
 ---@async
 ---@param path string
 function brd.free(path)
+  if fs.read("/proc/thread-self/mountinfo"):find(" " .. path .. " ", 1, true) then return end
   for _, argv in ipairs { { "blockdev", "--flushbufs", path }, { "blkdiscard", path } } do
     process.try_run(argv)
     if brd.is_blank(path) then return end
