@@ -25,10 +25,17 @@ static void run_claim(struct sl_job *job, void *data) {
   c->code = sl_scratch_claim(c->path, c->resume, &c->scratch, &c->error);
 }
 
+/* Who asked for it was stopped meanwhile.  What an earlier part of the run has
+ * left stays for the next one. */
 static void free_claim(void *data) {
   struct claim *c = data;
   struct sl_error unused;
-  if (c->scratch) sl_scratch_release(c->scratch, NULL, &unused);
+  if (c->scratch) {
+    bool stays = c->resume && sl_scratch_is_reused(c->scratch);
+    sl_scratch_release(
+        c->scratch,
+        stays ? "of a run that was stopped before it went on" : NULL, &unused);
+  }
   free(c);
 }
 

@@ -46,22 +46,24 @@ local function soak_round(t, plans, round)
 end
 
 -- Claims the files for the run, which removes them at its end. A resume that
--- cannot have all of them leaves what was promised.
-local function claim(t, plans)
+-- cannot have all of them, or is stopped before it has verified them, leaves
+-- what was promised.
+local function claim(t, opt, plans)
   local files = {}
   for i, plan in ipairs(plans) do
     files[i] = t:scratch_file(plan.path)
     if t.resume then files[i]:keep("the run is to go on") end
   end
-  for _, file in ipairs(files) do file:keep(nil) end
-  return files
+  for i, plan in ipairs(plans) do
+    function plan.keep(reason) files[i]:keep(reason or opt.keep and "--keep" or nil) end
+    plan.keep(t.resume and soak_resume.is_promised(t.resume, plan.path)
+      and "what its last flush promised is not verified yet" or nil)
+  end
 end
 
 -- Watches the device below a file of ours.
-local function take_up(t, opt, plan, file, watchers)
-  plan.keep = function(reason) file:keep(reason) end
+local function take_up(t, opt, plan, watchers)
   if opt.keep then
-    file:keep("--keep")
     t:note("kept", plan.path .. " and its .owner file, which a next run wants removed")
   end
   watch.device(t, watchers, plan.path)
@@ -136,8 +138,8 @@ what the last completed flush promised.]],
     if rehearsal then
       t:not_measured("kernel.errors", "a rehearsal has no device")
     else
-      local files = claim(t, plans)
-      for i, plan in ipairs(plans) do take_up(t, opt, plan, files[i], watchers) end
+      claim(t, opt, plans)
+      for _, plan in ipairs(plans) do take_up(t, opt, plan, watchers) end
     end
     soak_plan.say(t, opt, plans, seconds)
     if memory then

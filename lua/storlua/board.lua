@@ -22,6 +22,7 @@ local board = {
 ---@field compatible string[]
 ---@field roles table<string, table>
 ---@field path string the file it is from
+---@field reference string what selects it again, from any folder
 local Board = {}
 Board.__index = Board
 Board.__name = "storlua.Board"
@@ -112,13 +113,10 @@ local function recognised(boards)
   return best
 end
 
---- The board of a run: a file, a name, or with "auto" the one that the device
---- tree names, else the generic one.
----@param wanted string
----@param script_dir? string boards/ beside the script come first
----@return storlua.Board
-function board.select(wanted, script_dir)
-  if wanted:find("/", 1, true) or wanted:find("%.lua$") then return board.load(wanted) end
+local function is_path(wanted) return wanted:find("/", 1, true) or wanted:find("%.lua$") end
+
+local function find(wanted, script_dir)
+  if is_path(wanted) then return board.load(wanted) end
   local boards = all_boards(script_dir)
   if wanted == "auto" then return recognised(boards) or boards.generic() end
   if boards[wanted] then return boards[wanted]() end
@@ -126,6 +124,17 @@ function board.select(wanted, script_dir)
   local near = nearest.hint(wanted, names)
   usage("--board: no board %s%s", require("storlua.cli.option_types").quote(wanted),
     near ~= "" and near or "; there are " .. table.concat(names, ", "))
+end
+
+--- The board of a run: a file, a name, or with "auto" the one that the device
+--- tree names, else the generic one.
+---@param wanted string
+---@param script_dir? string boards/ beside the script come first
+---@return storlua.Board
+function board.select(wanted, script_dir)
+  local found = find(wanted, script_dir)
+  found.reference = is_path(wanted) and fs.realpath(wanted) or found.name
+  return found
 end
 
 --- The limits of a role; with a spec only those that judge it.

@@ -108,6 +108,10 @@ local function ordered(t)
   return ranks
 end
 
+local function unhex(s)
+  return (s:gsub("%x%x", function(digits) return string.char(tonumber(digits, 16)) end))
+end
+
 local put -- forward declaration
 local out, n -- pieces of the line that is being made
 
@@ -229,6 +233,27 @@ end
 ---@param s string
 ---@return string
 function event.clean(s) return (clean(s)) end
+
+--- Fields as they were given to the event: where a text was not UTF-8, its bytes
+--- from the field beside it whose name ends in _hex. Not of tables within.
+---@param fields table
+---@return table
+function event.raw(fields)
+  local copy = {}
+  for key, value in pairs(fields) do copy[key] = value end
+  for key, bytes in pairs(fields) do
+    local name = key:match("^(.+)_hex$")
+    local value = name and fields[name]
+    if type(value) == "string" and type(bytes) == "string" then
+      copy[name], copy[key] = unhex(bytes), nil
+    elseif type(value) == "table" and type(bytes) == "table" then
+      local list = {}
+      for i, text in ipairs(value) do list[i] = bytes[i] and unhex(bytes[i]) or text end
+      copy[name], copy[key] = list, nil
+    end
+  end
+  return copy
+end
 
 --- A line back into a table; null becomes nil. Integers stay integers.
 ---@param line string

@@ -91,15 +91,17 @@ local function report_stuck(self)
     if self.is_closed then return end -- the reports are written without a log
     local seconds = info.seconds or 0
     local is_stalled = seconds >= job.stuck_seconds or not scheduler.stopped_by
+    local why
     if is_stalled and (info.abandoned or seconds < 2 * job.stuck_seconds) then
-      self.recorder:find("failed", ("%s is stuck in %s%s"):format(info.job,
-        info.what or "its own work", info.abandoned and " and was given up" or ""))
+      why = ("%s is stuck in %s%s"):format(info.job, info.what or "its own work",
+        info.abandoned and " and was given up" or "")
+      self.recorder:find("failed", why)
     end
     -- called between tasks while it is stuck: a full queue cannot be waited for
     local write = info.abandoned and self.log.write or function(...) pcall(self.log.write, ...) end
     write(self.log, "stuck", {
       job = info.job, what = info.what, offset = info.offset, seconds = info.seconds,
-      kernel_stack = info.kernel_stack, abandoned = info.abandoned,
+      kernel_stack = info.kernel_stack, abandoned = info.abandoned, failure = why,
     })
   end
   return setmetatable({}, { __close = function() job.on_stuck = previous end })
@@ -123,9 +125,9 @@ end
 
 local function execute(procedure, opt, settings)
   local previous_cleanup, previous_stuck = scheduler.cleanup_seconds, job.stuck_seconds
+  local self = opening.open(procedure, opt, settings)
   scheduler.cleanup_seconds = settings.cleanup_seconds or previous_cleanup
   job.stuck_seconds = settings.stuck_seconds or previous_stuck
-  local self = opening.open(procedure, opt, settings)
   self.stalls = {}
   self.cleanups_before = #scheduler.cleanup_failures
   local _ <close> = report_stuck(self)
@@ -143,7 +145,8 @@ end
 ---@param procedure storlua.Procedure
 ---@param opt table effective options
 ---@param settings table script, script_path, script_dir, argv, output, reports, quiet, resume,
---- board, board_name, destroy, cleanup_seconds, stuck_seconds, log_limit_bytes, seed, options_given
+--- board, board_name, destroy, cleanup_seconds, stuck_seconds, log_limit_bytes, seed; given and
+--- options_given: the run options and the options that the command line has, by key
 ---@return integer exit code
 function run.execute(procedure, opt, settings)
   local ok, result = xpcall(execute, failure.capture, procedure, opt, settings)

@@ -31,7 +31,8 @@ local soak = {}
 ---@field budget storlua.SoakBudget of all files of the run
 ---@field is_cut? boolean the time ended a pass before its end
 ---@field is_verified? boolean the whole file was, at least once
----@field keep? fun(reason: string) makes the file stay when the run ends
+---@field keep? fun(reason: string|nil) makes the file stay when the run ends, or not
+---@field found_bytes? integer size of the file before the run claimed it; nil: there was none
 
 ---@class storlua.SoakArea
 ---@field offset integer
@@ -113,8 +114,8 @@ function soak.write(t, plan, pass, labels, seconds)
   t:event("writing", ledger(plan, range, generation))
   local id = plan.prefix .. pass.id
   local result = t:measure(id, write_spec(plan, pass, range, generation, seconds),
-    { labels = labels })
-  soak.keep_evidence(t, plan, id, result.verify)
+    { labels = labels, on_result = soak.keeper(t, plan, id) })
+  soak.end_if_bad(t, plan, id, result.verify)
   if result["end"] ~= "complete" then
     t:abort("the pass %s did not complete (%s): nothing more is written", id, result["end"])
   end
@@ -140,24 +141,44 @@ end
 ---@return boolean
 function soak.reserve(plan, pass) return plan.budget:reserve(range_of(plan, pass).bytes) end
 
---- The next pass would overwrite what a verification found: bad sectors are the
---- last thing of a run, and the file stays.
----@param t storlua.Run
----@param plan storlua.SoakPlan
----@param id string case id of the measure
+--- Whether a verification found bad sectors.
 ---@param verify? table
-function soak.keep_evidence(t, plan, id, verify)
-  if not verify or verify.bad_sectors == 0 then return end
+---@return boolean
+function soak.has_bad(verify) return verify ~= nil and verify.bad_sectors > 0 end
+
+local function damage_text(id, verify)
   local kinds = {}
   for kind, count in pairs(verify.damage) do
     if count > 0 then kinds[#kinds + 1] = ("%d %s"):format(count, kind) end
   end
   table.sort(kinds)
-  local what = ("%s: %d bad sectors (%s), the first at byte %d"):format(id, verify.bad_sectors,
+  return ("%s: %d bad sectors (%s), the first at byte %d"):format(id, verify.bad_sectors,
     table.concat(kinds, ", "), verify.bad[1].offset)
-  if plan.keep then plan.keep(what) end
-  t:note("evidence", ("%s is kept; remove it and its .owner file when done"):format(plan.path))
-  t:abort("%s; %s is kept as evidence", what, plan.path)
+end
+
+--- What keeps the file when a measure has found bad sectors, also one that was
+--- cut off.
+---@param t storlua.Run
+---@param plan storlua.SoakPlan
+---@param id string case id of the measure
+---@return fun(result: table)
+function soak.keeper(t, plan, id)
+  return function(result)
+    if not soak.has_bad(result.verify) then return end
+    if plan.keep then plan.keep(damage_text(id, result.verify)) end
+    t:note("evidence", ("%s is kept; remove it and its .owner file when done"):format(plan.path))
+  end
+end
+
+--- The next pass would overwrite what a verification found: bad sectors are the
+--- last thing of a run.
+---@param t storlua.Run
+---@param plan storlua.SoakPlan
+---@param id string case id of the measure
+---@param verify? table
+function soak.end_if_bad(t, plan, id, verify)
+  if not soak.has_bad(verify) then return end
+  t:abort("%s; %s is kept as evidence", damage_text(id, verify), plan.path)
 end
 
 -- What a verification must find. Where a pass rewrote only some sectors of an
@@ -192,10 +213,10 @@ function soak.verify(t, plan, pass, labels)
   spec.cold = not plan.direct and not null and "drop" or nil
   local old_sectors = not null and expect(plan, spec) or nil
   if spec.range_bytes == 0 then return end -- cut before the first record
-  local result = t:measure(id, spec, { labels = labels })
+  local result = t:measure(id, spec, { labels = labels, on_result = soak.keeper(t, plan, id) })
   if null then return end
   soak.check_source(t, id, result)
-  soak.keep_evidence(t, plan, id, result.verify)
+  soak.end_if_bad(t, plan, id, result.verify)
   if result["end"] ~= "complete" then
     t:abort("the pass %s did not complete (%s): not all was verified", id, result["end"])
   end

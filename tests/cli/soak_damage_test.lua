@@ -61,6 +61,23 @@ function suite.test_stale()
   fails_with("stale", place, log, run:finish(30))
 end
 
+-- Found by a pass that was then cut off: the file stays all the same.
+function suite.test_stopped_after_it_was_found()
+  local place <close> = disk.fault()
+  local log <close> = soak_run.log()
+  place:tell("zero 4096\nslow read 200")
+  local run <close> = soak_run.start(place.path, log, { "--rounds", "1" })
+  run:wait_event(log.run, soak_run.is("flushed", 1), 20)
+  local before = place:count("read")
+  disk.wait_until(20, "the bad sector is read", function()
+    return place:count("read") >= before + 4
+  end)
+  run:signal("INT")
+  local result = run:finish(20)
+  soak_run.verdict(log, result, "failed", 1)
+  lu.assertEquals(soak_run.leftovers(place.path), { "storlua.soak", "storlua.soak.owner" })
+end
+
 local function sector(path, to, offset)
   process.run { "dd", "status=none", "bs=512", "if=" .. path, "of=" .. to,
     "count=1", "skip=" .. offset // 512 }

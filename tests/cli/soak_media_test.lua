@@ -78,7 +78,7 @@ local function each_has_rows_of_its_own(place, dirs, names)
   for i, dir in ipairs(dirs) do
     local ids = {}
     for k, pass in ipairs(PASSES) do ids[k] = names[i] .. "." .. pass end
-    expected[dir .. "/storlua.soak"] = ids
+    expected[(place .. "/" .. dir):gsub("/%.$", "") .. "/storlua.soak"] = ids
   end
   lu.assertEquals(ids_by_path(log), expected)
 end

@@ -3,6 +3,7 @@
 
 local cli_run = require("cli_run")
 local disk = require("disk")
+local fs = require("storlua.fs")
 local lu = require("luaunit")
 local process = require("storlua.process")
 local soak_run = require("soak_run")
@@ -53,6 +54,126 @@ function suite.test_a_refused_resume_changes_nothing()
   lu.assertStrContains(result.stdout, "generation 1 of 4194304 bytes")
   local again = resume(log)
   lu.assertStrContains(again.stderr, "has ended (passed)")
+end
+
+-- Where the run was started is where its directories are, and the promise is
+-- looked for under every name of the place.
+function suite.test_from_another_folder()
+  local place <close> = disk.directory()
+  local log <close> = soak_run.log()
+  local elsewhere <close> = disk.directory()
+  for _, dir in ipairs { "bad\xff", "a b" } do
+    fs.mkdir(place.path .. "/" .. dir)
+    local run <close> = soak_run.start(dir, log, { "--rounds", "1", "--rate", "8M",
+      cwd = place.path })
+    run:wait_event(log.run, soak_run.is("flushed", 1), 20)
+    run:signal("KILL")
+    run:finish(10)
+    local other = cli_run.run { "soak.lua", "--resume", log.run, "--dir", elsewhere.path }
+    lu.assertEquals(other.code, 2, other.stdout .. other.stderr)
+    lu.assertStrContains(other.stderr .. other.stdout, "no --dir leads there")
+    lu.assertEquals(soak_run.leftovers(elsewhere.path), {})
+    local result = cli_run.run { "soak.lua", "--resume", log.run, cwd = elsewhere.path }
+    lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+    lu.assertStrContains(result.stdout, "generation 1 of 4194304 bytes")
+    fs.remove_tree(log.run)
+  end
+end
+
+-- Rows keep their names.
+function suite.test_two_directories_from_another_folder()
+  local place <close> = disk.directory()
+  local log <close> = soak_run.log()
+  for _, dir in ipairs { "x", "y" } do fs.mkdir(place.path .. "/" .. dir) end
+  do
+    local run <close> = soak_run.start("x", log, { "--dir", "y", "--rounds", "1", "--rate", "8M",
+      cwd = place.path })
+    run:wait_event(log.run, soak_run.is("writing", 2), 20)
+    run:signal("KILL")
+    run:finish(10)
+  end
+  local result = cli_run.run { "soak.lua", "--resume", log.run, cwd = "/" }
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  local prefixes = {}
+  for _, measure in ipairs(cli_run.events_of(log.run, "measure")) do
+    prefixes[measure.case_id:match("^[^.]*")] = true
+  end
+  lu.assertEquals(prefixes, { x = true, y = true })
+end
+
+function suite.test_the_file_is_gone()
+  local place <close> = disk.directory()
+  local log <close> = soak_run.log()
+  cut(place.path, log)
+  fs.remove_tree(place.path .. "/storlua.soak")
+  local result = resume(log)
+  lu.assertEquals(result.code, 1, result.stdout)
+  lu.assertStrContains(result.stdout, "4194304 bytes were flushed, and the file is gone")
+end
+
+-- What was removed with the file is no promise any more, also when the part
+-- that began anew is cut.
+function suite.test_stopped_then_cut()
+  local place <close> = disk.directory()
+  local log <close> = soak_run.log()
+  do
+    local run <close> = soak_run.start(place.path, log, { "--rounds", "1", "--rate", "8M" })
+    run:wait_event(log.run, soak_run.is("flushed", 1), 20)
+    run:signal("INT")
+    lu.assertEquals(run:finish(10).code, 130)
+  end
+  do
+    local run <close> = cli_run.start { "soak.lua", "--resume", log.run }
+    run:wait_event(log.run, soak_run.is("writing", 3), 20)
+    run:signal("KILL")
+    run:finish(10)
+  end
+  local result = resume(log)
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+end
+
+-- Stopped at any moment before its promises are verified, the part leaves the
+-- file to the next one.
+function suite.test_stopped_before_it_verifies()
+  local place <close> = disk.fault()
+  local log <close> = soak_run.log()
+  cut(place.path, log)
+  for _, op in ipairs { "open", "read" } do
+    place:tell("clear\nslow " .. op .. " 300")
+    local before = #cli_run.events_of(log.run, "start")
+    local run <close> = cli_run.start { "soak.lua", "--resume", log.run }
+    run:wait_event(log.run, function() return #cli_run.events_of(log.run, "start") > before end, 20)
+    run:signal("INT")
+    lu.assertEquals(run:finish(20).code, 130)
+    lu.assertEquals(soak_run.leftovers(place.path), { "storlua.soak", "storlua.soak.owner" })
+  end
+end
+
+-- A verification that is stopped has not been done: the file stays for the
+-- next part, and so does what it had found bad.
+function suite.test_stopped_while_it_verifies()
+  local place <close> = disk.fault()
+  local log <close> = soak_run.log()
+  cut(place.path, log)
+  place:tell("slow read 200")
+  do
+    local before = place:count("read")
+    local run <close> = cli_run.start { "soak.lua", "--resume", log.run }
+    disk.wait_until(20, "it reads", function() return place:count("read") >= before + 4 end)
+    run:signal("INT")
+    lu.assertEquals(run:finish(10).code, 130)
+  end
+  lu.assertEquals(soak_run.leftovers(place.path), { "storlua.soak", "storlua.soak.owner" })
+  place:tell("clear\nzero 4096\nslow read 200")
+  local before = place:count("read")
+  local run <close> = cli_run.start { "soak.lua", "--resume", log.run }
+  disk.wait_until(20, "it has met the bad sector", function()
+    return place:count("read") >= before + 6
+  end)
+  run:signal("INT")
+  local result = run:finish(10)
+  lu.assertEquals(result.code, 1, result.stdout .. result.stderr)
+  lu.assertEquals(soak_run.leftovers(place.path), { "storlua.soak", "storlua.soak.owner" })
 end
 
 return suite

@@ -19,7 +19,7 @@ local function parse(self, call)
       options.usage("--options: this script reads its own command line")
     end
     local run = options.complete(run_options.run, host_given)
-    return nil, nil, run, run.list_cases
+    return nil, nil, run, host_given
   end
   local all = options.join(self.options, run_options.run)
   local given = command_line.parse(all, call.arguments)
@@ -33,7 +33,7 @@ local function parse(self, call)
     opt[option.key] = values[option.key]
     opt_given[option.key] = all_given[option.key]
   end
-  return opt, opt_given, values, values.list_cases
+  return opt, opt_given, values, all_given
 end
 
 local function asks_help(self, call)
@@ -85,9 +85,9 @@ function procedure_command.main(self, found, call)
     table.remove(call.arguments, 1)
     call.list_cases = true
   end
-  local opt, given, run, list_cases = parse(self, call)
+  local opt, given, run, run_given = parse(self, call)
   if not opt then opt = self.arguments(call.arguments) end
-  if list_cases or call.list_cases then
+  if run.list_cases or call.list_cases then
     for _, id in ipairs(self:cases_for(opt)) do print(id) end
     return 0
   end
@@ -98,7 +98,7 @@ function procedure_command.main(self, found, call)
   settings.script, settings.script_path = found.name, found.path
   settings.script_dir = found.dir
   settings.argv = table.move(call.argv, 0, #call.argv, 1, {})
-  settings.options_given = given or {}
+  settings.given, settings.options_given = run_given, given or {}
   add_reports(self, opt, settings)
   return require("storlua.run").execute(self, opt, settings)
 end

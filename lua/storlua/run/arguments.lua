@@ -1,7 +1,11 @@
 -- SPDX-License-Identifier: MIT
 --- Checks of what a script gives to the methods of the run object.
 
-local arguments = {}
+local arguments = {
+  -- errors of a start that are not about the target
+  not_ours = { REFUSED = true, USAGE = true, EVENT_LOG = true, CANCELLED = true, SIGNAL = true,
+               EXIT = true, TIMEOUT = true },
+}
 
 --- Refuses what is no case id, in the name of the caller of the method.
 ---@param method string
@@ -41,6 +45,22 @@ function arguments.text_of(method, format, ...)
   local ok, text = pcall(string.format, format, ...)
   if not ok then error(("t:%s: %s"):format(method, text), 3) end
   return text
+end
+
+-- Kinds of the library that a script may write itself; true: wait for the disk.
+local KINDS = { kernel = false, stuck = false, stall = false, writing = true, flushed = true,
+                removed = false, sensors = false, device_change = true }
+
+--- A kind of event that a script may write.
+---@param kind any
+---@return boolean durable whether it must be on disk before the script goes on
+function arguments.check_kind(kind)
+  local durable = KINDS[kind]
+  if durable == nil and not (type(kind) == "string" and kind:find("^x_[%w_]+$")) then
+    error(("t:event: '%s' is not a kind that a script writes; its own begin with x_"):format(
+      tostring(kind)), 3)
+  end
+  return durable or false
 end
 
 return arguments

@@ -14,25 +14,28 @@ local function has_limits(board)
   return false
 end
 
---- What Run:measure calls after each measure; nil when nothing limits it.
+--- What Run:measure calls after each measure; nil when nothing limits it. With
+--- the metrics of an earlier part, in which the measure was sampled, it only makes
+--- the rules.
 ---@param t storlua.Run
 ---@param board? storlua.Board
 ---@param rules storlua.Threshold[] thresholds are added here
----@return (fun(spec: table, result: table))|nil
+---@return (fun(spec: table, result: table, earlier?: storlua.Metrics))|nil
 function run_board.judge(t, board, rules)
   if not board or not has_limits(board) then return nil end
   local watch, seen = board_watch.new(board), {}
-  return function(spec, result)
+  return function(spec, result, earlier)
     local sampled = {} -- two limits may look at one metric
     for _, sample in ipairs(watch:measure(spec, result)) do
       local metric, rule = sample.metric, sample.rule
-      if not sampled[metric] then t:sample(metric, sample.value, sample.unit) end
+      if not earlier and not sampled[metric] then t:sample(metric, sample.value, sample.unit) end
       sampled[metric] = true
+      if earlier and not earlier:has(metric) then rule = nil end
       if rule and not seen[metric .. " " .. rule] then
         seen[metric .. " " .. rule] = true
         rules[#rules + 1] = threshold.parse { metric = metric, rule = rule }
       end
-      if sample.implausible then t:note("board." .. metric, sample.implausible) end
+      if sample.implausible and not earlier then t:note("board." .. metric, sample.implausible) end
     end
   end
 end

@@ -14,13 +14,7 @@ local object = {}
 local check_case_id, check_metric = arguments.check_case_id, arguments.check_metric
 local text_of = arguments.text_of
 
--- Kinds of the library that a script may write itself; true: wait for the disk.
-local KINDS = { kernel = false, stuck = false, stall = false, writing = true, flushed = true,
-                sensors = false, device_change = true }
-
--- Errors of a start that are not about the target.
-local NOT_OURS = { REFUSED = true, USAGE = true, EVENT_LOG = true, CANCELLED = true,
-                   SIGNAL = true, EXIT = true, TIMEOUT = true }
+local NOT_OURS = arguments.not_ours
 
 ---@class storlua.Run
 ---@field dir string folder of the script
@@ -35,6 +29,7 @@ local NOT_OURS = { REFUSED = true, USAGE = true, EVENT_LOG = true, CANCELLED = t
 ---@field package live table what goes on now: phase, done_bytes, total_bytes, and `active`, the
 --- handles of running workloads with their case ids
 ---@field package workload table storlua.workload
+---@field package promised table<string, boolean> files that a ledger speaks of
 ---@field package judge_by_board? fun(spec: table, result: table)
 local Run = {}
 Run.__index = Run
@@ -44,7 +39,7 @@ Run.__name = "storlua.Run"
 ---@return storlua.Run
 function object.new(fields)
   fields.open_files, fields.endings, fields.live = {}, {}, { active = {} }
-  fields.listeners = {}
+  fields.listeners, fields.promised = {}, {}
   return setmetatable(fields, Run)
 end
 
@@ -91,7 +86,9 @@ end
 ---@async
 ---@param case_id string
 ---@param spec table see docs/events.md
----@param options? {expect_errors?: boolean, expect_end?: string, labels?: table}
+---@param options? {expect_errors?: boolean, expect_end?: string, labels?: table,
+--- on_result?: fun(result: table)} on_result is called also for a measure that was cut off, which
+--- does not return
 ---@return table result
 function Run:measure(case_id, spec, options)
   check_case_id("measure", case_id)
@@ -108,9 +105,11 @@ function Run:measure(case_id, spec, options)
       fields.verdict, fields.reason = "interrupted", nil
     end
     scheduler.shield(self.recorder.measure, self.recorder, fields)
+    if options.on_result then scheduler.shield(options.on_result, result) end
     error(cut_off, 0)
   end
   self.recorder:measure(fields)
+  if options.on_result then options.on_result(result) end
   if self.judge_by_board and not options.expect_errors then self.judge_by_board(full, result) end
   for listener in pairs(self.listeners) do listener(case_id, full, result) end
   return result
@@ -211,12 +210,15 @@ end
 
 --- Says that a metric can be had here, but was not all the time: thresholds
 --- about it fail.
+---@async
 ---@param metric string
 ---@param reason string
 function Run:lost(metric, reason)
   check_metric("lost", metric)
   if type(reason) ~= "string" then error("t:lost: the reason is a text", 2) end
+  if self.recorder.lost[metric] == reason then return end
   self.recorder.lost[metric] = reason
+  self.recorder.log:write("lost", { metric = metric, reason = reason })
 end
 
 --- Puts something into the summary.
@@ -270,21 +272,24 @@ end
 ---@param options? {any_name?: boolean} any_name: the user chose the name
 ---@return storlua.ScratchFile
 function Run:scratch_file(path, options)
-  return scratch.claim(path, self.resume ~= nil, self.open_files, options and options.any_name)
+  local file = scratch.claim(path, self.resume ~= nil, self.open_files,
+    options and options.any_name)
+  -- What a ledger promises of the file ends with it.
+  function file.on_remove()
+    if self.promised[path] then pcall(self.event, self, "removed", { path = path }) end
+  end
+  return file
 end
 
---- Writes an event: kernel, stuck, stall, writing, flushed or a kind of your
---- own (x_…).
+--- Writes an event: kernel, stuck, stall, writing, flushed, removed or a kind
+--- of your own (x_…).
 ---@async
 ---@param kind string
 ---@param fields table
 function Run:event(kind, fields)
-  local durable = KINDS[kind]
-  if durable == nil and not (type(kind) == "string" and kind:find("^x_[%w_]+$")) then
-    error(("t:event: '%s' is not a kind that a script writes; its own begin with x_"):format(
-      tostring(kind)), 2)
-  end
+  local durable = arguments.check_kind(kind)
   if kind == "kernel" then return self.recorder:kernel(fields) end
+  if kind == "writing" then self.promised[fields.target] = true end
   local log = self.recorder.log
   if durable then log:write_durable(kind, fields) else log:write(kind, fields) end
 end

@@ -6,6 +6,7 @@ local errors = require("storlua.errors")
 local event = require("storlua.event")
 local event_log = require("storlua.event_log")
 local failure = require("storlua.failure")
+local fs = require("storlua.fs")
 local object = require("storlua.run.object")
 local recorder = require("storlua.run.recorder")
 local reporters = require("storlua.run.reporters")
@@ -38,17 +39,20 @@ local function recordable(opt)
   return copy
 end
 
+-- The options that name what is under test.
+local TARGETS = { "dir", "path", "device", "file" }
+
 -- The thing under test: what the procedure says, else as the options name it;
 -- false where no storage is tested.
-local function target_of(procedure, opt, board)
+local function target_of(procedure, opt, board, here)
   if procedure.target == false then return false end
-  if procedure.target then return procedure.target(opt, board) or "." end
-  for _, name in ipairs { "dir", "path", "device", "file" } do
+  if procedure.target then return procedure.target(opt, board) or here end
+  for _, name in ipairs(TARGETS) do
     local value = opt[name]
     if type(value) == "table" then value = value[1] end
     if type(value) == "string" and value ~= "" then return value end
   end
-  return "."
+  return here
 end
 
 local function collect_conditions(path)
@@ -88,7 +92,7 @@ local function settings_of(settings)
     output = settings.output, reports = reports, quiet = settings.quiet or false,
     resume = settings.resume, destroy = event.list(settings.destroy or {}),
     cleanup_seconds = settings.cleanup_seconds, stuck_seconds = settings.stuck_seconds,
-    seed = settings.seed,
+    seed = settings.seed, board = settings.board and settings.board.reference,
     log_limit_bytes = settings.log_limit_bytes,
   }
 end
@@ -112,6 +116,42 @@ local function cases_of(procedure, opt)
   return type(cases) == "function" and cases(opt) or cases
 end
 
+-- Relative paths of the options are seen from here; nil where it is gone.
+local function working_directory()
+  local ok, path = pcall(fs.realpath, ".")
+  return ok and path or nil
+end
+
+local function absolute(value, cwd)
+  if type(value) == "table" then
+    local list = {}
+    for i, one in ipairs(value) do list[i] = absolute(one, cwd) end
+    return list
+  end
+  local is_relative = type(value) == "string" and value ~= "" and value:sub(1, 1) ~= "/"
+  return is_relative and cwd and cwd .. "/" .. value or value
+end
+
+-- What the command line does not say is as it was: the options, seen from where
+-- the run was started, the board, the limits of the run itself.
+local function go_on_as_before(settings, opt, left)
+  left.given = settings.options_given or {}
+  for key, value in pairs(left.options) do
+    if not left.given[key] then opt[key] = value end
+  end
+  for _, name in ipairs(TARGETS) do
+    opt[name] = absolute(opt[name], left.given[name] and working_directory() or left.cwd)
+  end
+  local given, before = settings.given or {}, left.settings
+  if not given.board and before.board then
+    settings.board = require("storlua.board").select(before.board, settings.script_dir)
+    settings.board_name = settings.board.name
+  end
+  if not given.stuck then settings.stuck_seconds = before.stuck_seconds end
+  if not given.log_limit then settings.log_limit_bytes = before.log_limit_bytes end
+  if not given.cleanup_timeout then settings.cleanup_seconds = before.cleanup_seconds end
+end
+
 -- What an earlier part left in the folder.
 local function read_folder(settings, opt)
   if not settings.resume then return nil end
@@ -119,15 +159,21 @@ local function read_folder(settings, opt)
   local left, log_state = resume.read(settings.resume, settings.script, function(fields)
     results[#results + 1] = fields
   end)
-  for key, value in pairs(left.options) do
-    if not (settings.options_given or {})[key] then opt[key] = value end
-  end
+  go_on_as_before(settings, opt, left)
   return left, log_state, results
 end
 
 local function take_over(self, left, log_state, results)
   if log_state.carried then self.recorder:adopt(log_state.carried) end
   for _, fields in ipairs(results) do resume.replay(self.recorder, fields) end
+  if self.t.judge_by_board then -- rules come from measures, also from those
+    for _, fields in ipairs(results) do
+      if fields.kind == "measure" and fields.result then
+        fields.spec.path = absolute(fields.spec.path, left.cwd)
+        self.t.judge_by_board(fields.spec, fields.result, self.recorder.metrics)
+      end
+    end
+  end
   self.recorder.totals.rounds = self.recorder.totals.rounds + left.rounds_ended
   self.recorder.soaked_before_ns = left.soaked_ns
 end
@@ -135,10 +181,14 @@ end
 local function start_fields(self, opt, settings)
   local texts = event.list {}
   for i, rule in ipairs(self.rules) do texts[i] = rule.text end
+  local left, recorded = self.t.resume, recordable(opt)
+  for _, name in ipairs(TARGETS) do -- seen from where the first part was started
+    if left and not left.given[name] then recorded[name] = left.options[name] end
+  end
   return {
     script = settings.script, summary = self.procedure.summary, version = version(),
-    argv = event.list(settings.argv or {}), options = recordable(opt),
-    settings = settings_of(settings), thresholds = texts,
+    argv = event.list(settings.argv or {}), cwd = left and left.cwd or working_directory(),
+    options = recorded, settings = settings_of(settings), thresholds = texts,
     cases = event.list(cases_of(self.procedure, opt)),
     board = settings.board_name or event.null, conditions = self.conditions,
     seed = self.t.seed, run_id = self.t.run_id, resumed = self.t.resume ~= nil,
@@ -172,7 +222,8 @@ local function fill(self, opt, target)
   local settings, folder = self.settings, self.folder
   local left, log_state, results = read_folder(settings, opt)
   self.rules = self.rules or rules_of(self.procedure, opt, settings.board)
-  self.conditions = collect_conditions(target or target_of(self.procedure, opt, settings.board))
+  self.conditions = collect_conditions(target
+    or target_of(self.procedure, opt, settings.board, left and left.cwd or "."))
   if left then check_same_device(settings.resume, left.conditions, self.conditions) end
   self.log_on_target = shares_device(folder.path, self.conditions)
   self.log = event_log.open {
@@ -211,7 +262,7 @@ function opening.open(procedure, opt, settings)
   if not settings.resume then
     -- what is wrong with these is said before a folder is made
     self.rules = rules_of(procedure, opt, settings.board)
-    target = target_of(procedure, opt, settings.board)
+    target = target_of(procedure, opt, settings.board, ".")
   end
   self.folder = settings.resume and run_dir.open(settings.resume)
     or run_dir.create(settings.script, settings.output)

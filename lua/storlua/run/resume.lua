@@ -2,6 +2,7 @@
 --- What an earlier part of a run left behind, read from its events.
 
 local errors = require("storlua.errors")
+local event = require("storlua.event")
 local loop = require("storlua.core.loop")
 local metrics = require("storlua.metrics")
 local model = require("storlua.report.model")
@@ -20,12 +21,19 @@ local resume = {
 ---@class storlua.Resume
 ---@field soaked_ns integer time of all earlier parts
 ---@field rebooted boolean the machine was started anew since
----@field interrupted boolean it was stopped by a signal and cleaned up
+---@field interrupted boolean it was stopped by a signal
 ---@field rounds integer begun before, the last one perhaps not ended
 ---@field writing table<any, storlua.Pass[]> by target: passes that began and whose flush is not
 --- known to have returned, oldest first
 ---@field flushed table<any, storlua.Pass[]> by target: passes that are on the medium, oldest
 --- first; those a later one covers are left out
+---@field newest table<any, integer> by target: the highest generation that was begun
+---@field sizes table<any, integer> by target: where its passes ended, in bytes
+---@field removed table<any, boolean> targets that the run itself removed; of them nothing is in
+--- `writing` and `flushed`
+---@field given table<string, any> options of this command line
+---@field cwd? string where the earlier part was started
+---@field settings table of the earlier part
 ---@field torn_bytes integer of the last line
 ---@field options table effective options of the run
 ---@field seed integer
@@ -51,6 +59,7 @@ local function without(list, pass, test)
 end
 
 local function pass_of(fields)
+  fields = event.raw(fields)
   return { target = fields.target, generation = fields.generation,
            range_offset = fields.range_offset, range_bytes = fields.range_bytes }
 end
@@ -93,6 +102,16 @@ function visitors.writing(found, fields)
   local list = without(found.writing[pass.target], pass, same)
   list[#list + 1] = pass
   found.writing[pass.target] = list
+  found.removed[pass.target] = nil
+  found.newest[pass.target] = math.max(found.newest[pass.target] or 0, pass.generation)
+  found.sizes[pass.target] = math.max(found.sizes[pass.target] or 0,
+    pass.range_offset + pass.range_bytes)
+end
+
+-- With the file goes what it promised.
+function visitors.removed(found, fields)
+  local path = event.raw(fields).path
+  found.writing[path], found.flushed[path], found.removed[path] = nil, nil, true
 end
 
 function visitors.flushed(found, fields)
@@ -105,13 +124,8 @@ function visitors.flushed(found, fields)
 end
 
 -- Results of earlier parts count in the verdict of the whole run.
-local function replay(found, fields)
-  local events = found.events
-  if fields.kind == "check" or fields.kind == "measure" or fields.kind == "count"
-    or fields.kind == "note" or fields.kind == "sample" or fields.kind == "kernel" then
-    events(fields)
-  end
-end
+local RESULTS = { check = true, measure = true, memory = true, count = true, note = true,
+                  sample = true, kernel = true, stuck = true, lost = true }
 
 --- Reads the folder of a run that was cut off. Refuses one that has ended or
 --- belongs to another script.
@@ -121,12 +135,12 @@ end
 ---@return storlua.Resume
 ---@return table state of the log: seq, carried
 function resume.read(directory, script, visit)
-  local found = { writing = {}, flushed = {}, soaked_ns = 0, rounds = 0, rounds_ended = 0,
-                  events = visit }
+  local found = { writing = {}, flushed = {}, newest = {}, sizes = {}, removed = {},
+                  soaked_ns = 0, rounds = 0, rounds_ended = 0 }
   local state = reader.read(directory, function(fields)
     local visitor = visitors[fields.kind]
     if visitor then visitor(found, fields) end
-    replay(found, fields)
+    if RESULTS[fields.kind] then visit(fields) end
     if not found.is_back then found.last = fields end
     found.is_back = false
   end)
@@ -146,7 +160,9 @@ function resume.read(directory, script, visit)
     interrupted = found.verdict ~= nil,
     rebooted = found.last.boot_id ~= loop.boot_id(),
     rounds = found.rounds, rounds_ended = found.rounds_ended, writing = found.writing,
-    flushed = found.flushed, torn_bytes = state.torn_bytes, options = found.start.options or {},
+    flushed = found.flushed, newest = found.newest, sizes = found.sizes, removed = found.removed,
+    torn_bytes = state.torn_bytes, options = event.raw(found.start.options or {}),
+    settings = event.raw(found.start.settings or {}), cwd = event.raw(found.start).cwd,
     seed = found.start.seed, run_id = found.start.run_id,
     conditions = found.start.conditions,
   }, { seq = state.seq, carried = found.carried, lost_events = state.lost_events }
@@ -165,16 +181,20 @@ function resume.replay(recorder, fields)
       totals.checks_failed = totals.checks_failed + 1
       recorder:fail("check", fields.case_id, fields.message or "")
     end
-  elseif fields.kind == "measure" then
+  elseif fields.kind == "measure" or fields.kind == "memory" then
     totals.measures = totals.measures + 1
-    if fields.result then
+    if fields.kind == "measure" and fields.result then
       recorder:add_result(fields)
       recorder:sample_result(fields.case_id, fields.result)
     end
     if fields.verdict == "fail" then
       totals.measures_failed = totals.measures_failed + 1
-      recorder:fail("measure", fields.case_id, fields.reason or "", fields.labels)
+      recorder:fail(fields.kind, fields.case_id, fields.reason or "", fields.labels)
     end
+  elseif fields.kind == "stuck" and fields.failure then
+    recorder:find("failed", fields.failure)
+  elseif fields.kind == "lost" then
+    recorder.lost[fields.metric] = fields.reason
   elseif fields.kind == "count" then
     recorder.metrics:count(fields.metric, fields.text, fields.delta or 0)
   elseif fields.kind == "note" then

@@ -15,6 +15,7 @@ local NOT_OURS = { EEXIST = true, EPERM = true, EAGAIN = true }
 ---@class storlua.ScratchFile
 ---@field path string
 ---@field reused boolean it was left by a run that did not end
+---@field on_remove? fun() called before it is removed
 local File = {}
 File.__index = File
 File.__name = "storlua.ScratchFile"
@@ -30,6 +31,7 @@ function File:release()
   if not self.handle then return end
   local handle = self.handle
   self.handle, self.open_files[self] = nil, nil
+  if self.on_remove and not self.reason then self.on_remove() end
   local function remove() job.wait(core.release(handle, self.reason)) end
   if job.given_up == 0 then return remove() end
   scheduler.shield_for(scratch.hung_seconds, remove)

@@ -19,11 +19,22 @@ local NAME_MAX_BYTES = 64
 ---@return string[]
 function place.directories(t, opt)
   if opt.dir and opt.dir[1] then return opt.dir end
+  local here = t.resume and t.resume.cwd or "."
   local role = opt.role and t.board and t.board.roles and t.board.roles[opt.role]
   if opt.role and not role then
     storlua.usage("the board has no role " .. opt.role .. "; name a directory with --dir")
   end
-  return { role and role.scratch or "." }
+  return { role and role.scratch or here }
+end
+
+--- What the directories are called: after a resume as before it.
+---@param t storlua.Run
+---@param dirs string[]
+---@return string[]
+function place.names(t, dirs)
+  local earlier = t.resume
+  local before = earlier and not earlier.given.dir and earlier.options.dir
+  return before and before[1] and before or dirs
 end
 
 --- Refuses directories that cannot be written to, and one that is named twice.

@@ -37,7 +37,7 @@ end
 
 -- As asked for, else as before the cut, else from what is free.
 local function choose_size(t, opt, plan, room_bytes, files)
-  local size_bytes = opt.size or t.resume and soak_resume.earlier_size(t.resume, plan.path)
+  local size_bytes = opt.size or t.resume and t.resume.sizes[plan.path]
   if not size_bytes then
     -- several files may lie on one file system
     local share = room_bytes // (2 * files)
@@ -52,6 +52,7 @@ local function choose_sizes(t, opt, dirs, plans)
   for i, plan in ipairs(plans) do
     local room, existing = room_in.directory(dirs[i]), fs.try_stat(plan.path)
     local own_bytes = existing and existing.allocated_bytes or 0
+    plan.found_bytes = existing and existing.size_bytes
     plan.in_memory = room.in_memory
     plan.size_bytes = choose_size(t, opt, plan, room.bytes + own_bytes, #plans)
     -- a larger one of an earlier run does not shrink
@@ -105,6 +106,17 @@ local function plan_of(t, opt, dir, prefix, index)
   }
 end
 
+-- What was promised is verified, or the run does not go on.
+local function check_ledger(earlier, plans)
+  local paths = {}
+  for _, plan in ipairs(plans) do paths[plan.path] = true end
+  local path = soak_resume.unmatched(earlier, paths)
+  if path then
+    storlua.usage(("the earlier part wrote %s, and no --dir leads there: what it promised would "
+      .. "not be verified"):format(path))
+  end
+end
+
 --- The plans of all files of a run.
 ---@async
 ---@param t storlua.Run
@@ -116,10 +128,12 @@ function soak_plan.make(t, opt)
   end
   check_records(opt)
   local dirs, plans = place.directories(t, opt), {}
-  local prefixes = place.prefixes(dirs)
+  local prefixes = place.prefixes(place.names(t, dirs))
   for i, dir in ipairs(dirs) do plans[i] = plan_of(t, opt, dir, prefixes[i], i) end
   if opt.engine ~= "null" then
     place.check(dirs)
+    -- the same from every folder, and by every name
+    for i, plan in ipairs(plans) do plan.path = fs.realpath(dirs[i]) .. "/storlua.soak" end
     choose_sizes(t, opt, dirs, plans)
   end
   local shared = budget.new(opt.write_limit, t:written_bytes())
@@ -129,9 +143,9 @@ function soak_plan.make(t, opt)
     plan.budget = shared
   end
   check_write_limit(opt, plans)
-  if opt.engine ~= "null" then
-    for _, plan in ipairs(plans) do direct.choose(t, opt, plan) end
-  end
+  if opt.engine == "null" then return plans end
+  if t.resume then check_ledger(t.resume, plans) end
+  for _, plan in ipairs(plans) do direct.choose(t, opt, plan) end
   return plans
 end
 

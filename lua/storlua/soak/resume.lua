@@ -2,23 +2,21 @@
 --- A soak that was cut off: what its ledger says was promised, and whether the
 --- medium kept it.
 
-local fs = require("storlua.fs")
 local soak = require("storlua.soak")
 
 local soak_resume = {}
 
---- The size of the test file in an earlier part; nil when it wrote nothing.
+--- Files of an earlier part with promises of which none of the paths is one:
+--- these would stay unchecked.
 ---@param earlier storlua.Resume
----@param path string
----@return integer|nil
-function soak_resume.earlier_size(earlier, path)
-  local size_bytes
-  for _, list in ipairs { earlier.flushed[path] or {}, earlier.writing[path] or {} } do
-    for _, pass in ipairs(list) do
-      size_bytes = math.max(size_bytes or 0, pass.range_offset + pass.range_bytes)
+---@param paths table<string, boolean>
+---@return string|nil
+function soak_resume.unmatched(earlier, paths)
+  for _, ledger in ipairs { earlier.flushed, earlier.writing } do
+    for path, passes in pairs(ledger) do
+      if passes[1] and not paths[path] then return path end
     end
   end
-  return size_bytes
 end
 
 -- The newest generation of the passes that cover a byte, 0 for none.
@@ -62,11 +60,9 @@ local function legal_of(flushed, writing, size_bytes)
   return legal, begun_bytes
 end
 
-local function newest_generation(...)
+local function newest_generation(passes)
   local generation = 0
-  for _, list in ipairs { ... } do
-    for _, pass in ipairs(list) do generation = math.max(generation, pass.generation) end
-  end
+  for _, pass in ipairs(passes) do generation = math.max(generation, pass.generation) end
   return generation
 end
 
@@ -78,6 +74,15 @@ local function verify_spec(plan, legal, size_bytes)
   }
 end
 
+--- Whether an earlier part promised something of a file that is there still.
+---@param earlier storlua.Resume
+---@param path string
+---@return boolean
+function soak_resume.is_promised(earlier, path)
+  local passes = earlier.flushed[path]
+  return passes ~= nil and passes[1] ~= nil
+end
+
 --- Takes up the ledger of the part that was cut and verifies what its last
 --- completed flush promised. Everything that is lost is a failed check.
 ---@async
@@ -87,11 +92,11 @@ function soak_resume.verify_promises(t, plan)
   local earlier, id = t.resume, plan.prefix .. "resume"
   local flushed, writing = earlier.flushed[plan.path] or {}, earlier.writing[plan.path] or {}
   -- Generations go on: a stale sector of an earlier part stays recognisable.
-  plan.generation = newest_generation(flushed, writing)
+  plan.generation = earlier.newest[plan.path] or 0
   plan.is_verified = earlier.rounds_ended > 0
   t:check(id .. ".same_boot", not earlier.rebooted, "the machine was started anew during the run")
   t:note(id .. ".soaked_seconds", earlier.soaked_ns // 1000000000)
-  if earlier.interrupted then
+  if earlier.removed[plan.path] then
     t:note(id .. ".promised", "the earlier part was stopped and removed its file")
     return
   end
@@ -99,21 +104,24 @@ function soak_resume.verify_promises(t, plan)
     t:note(id .. ".promised", "nothing was flushed before the cut")
     return
   end
-  local size_bytes = soak_resume.earlier_size(earlier, plan.path)
-  local stat = fs.try_stat(plan.path)
-  local found_bytes = stat and stat.size_bytes or 0
-  if not t:check(id .. ".file", found_bytes >= size_bytes,
-    "%s: %d bytes were flushed, and the file has %d", plan.path, size_bytes,
-    found_bytes) then return end
+  local size_bytes = earlier.sizes[plan.path]
+  if (plan.found_bytes or 0) < size_bytes then plan.keep(nil) end
+  if not t:check(id .. ".file", (plan.found_bytes or 0) >= size_bytes,
+    plan.found_bytes and "%s: %d bytes were flushed, and the file has %d"
+      or "%s: %d bytes were flushed, and the file is gone", plan.path, size_bytes,
+    plan.found_bytes) then return end
   local legal, begun_bytes = legal_of(flushed, writing, size_bytes)
-  local result = t:measure(id .. ".verify", verify_spec(plan, legal, size_bytes))
-  soak.check_source(t, id .. ".verify", result)
+  id = id .. ".verify"
+  local result = t:measure(id, verify_spec(plan, legal, size_bytes),
+    { on_result = soak.keeper(t, plan, id) })
+  if not soak.has_bad(result.verify) then plan.keep(nil) end
+  soak.check_source(t, id, result)
   local verify = result.verify
-  t:note(id .. ".promised", ("generation %d of %d bytes; %d sectors verified, %d of the pass "
-    .. "that was cut, %d lost"):format(newest_generation(flushed), size_bytes, verify.sectors,
-    math.max(0, begun_bytes // 512 - verify.old_sectors - verify.bad_sectors),
-    verify.bad_sectors))
-  soak.keep_evidence(t, plan, id .. ".verify", verify)
+  local begun_sectors = begun_bytes // 512 - verify.old_sectors - verify.bad_sectors
+  t:note(plan.prefix .. "resume.promised", ("generation %d of %d bytes; %d sectors verified, %d "
+    .. "of the pass that was cut, %d lost"):format(newest_generation(flushed), size_bytes,
+    verify.sectors, math.max(0, begun_sectors), verify.bad_sectors))
+  soak.end_if_bad(t, plan, id, verify)
   plan.is_verified = plan.is_verified or size_bytes == plan.size_bytes
 end
 
