@@ -67,6 +67,13 @@ const char *sl_error_name(int code) {
   return number;
 }
 
+int sl_error_number(const char *name) {
+  enum { LAST = 2000 }; /* the largest on any machine is below */
+  for (int number = 1; number < LAST; number++)
+    if (strcmp(sl_error_name(-number), name) == 0) return number;
+  return 0;
+}
+
 /* strerror_r returns a pointer in glibc and an int in musl. */
 static const char *from_pointer(const char *result, const char *buffer) {
   (void)buffer;

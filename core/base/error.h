@@ -47,6 +47,9 @@ char *sl_error_text(const struct sl_error *e, char *text, size_t size);
  * returned string is static. */
 const char *sl_error_name(int code);
 
+/* 5 for "EIO", as this system counts; 0 for what is no errno. */
+int sl_error_number(const char *name);
+
 /* The C library's message for the code in lower case, static per thread. */
 const char *sl_error_message(int code);
 

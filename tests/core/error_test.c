@@ -22,6 +22,17 @@ static void names(void) {
   CHECK_STR(sl_error_name(-999), "E999");
 }
 
+static void numbers(void) {
+  CHECK_EQ(sl_error_number("EIO"), EIO);
+  CHECK_EQ(sl_error_number("EDQUOT"), EDQUOT);
+  CHECK_EQ(sl_error_number("EFBIG"), EFBIG);
+  CHECK_EQ(sl_error_number(sl_error_name(-EOPNOTSUPP)), EOPNOTSUPP);
+  CHECK_EQ(sl_error_number("EHWPOISON"), EHWPOISON);
+  CHECK_EQ(sl_error_number("E999"), 999);
+  CHECK_EQ(sl_error_number("EOF"), 0);
+  CHECK_EQ(sl_error_number("REFUSED"), 0);
+}
+
 static void messages(void) {
   CHECK_STR(sl_error_message(-ENOENT), "no such file or directory");
   CHECK_STR(sl_error_message(-EIO), "input/output error");
@@ -72,6 +83,7 @@ static void long_texts_are_cut(void) {
 
 int main(void) {
   RUN(names);
+  RUN(numbers);
   RUN(messages);
   RUN(texts);
   RUN(nothing_to_fill);

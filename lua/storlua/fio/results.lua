@@ -2,13 +2,10 @@
 --- The jobs of a run in the figures of fio: bytes over the time of the whole
 --- job, flushes at its end included.
 
+local errno = require("storlua.core.errno")
 local histogram = require("storlua.histogram")
 
 local fio_results = {}
-
-local ERRNO = { EPERM = 1, ENOENT = 2, EIO = 5, ENXIO = 6, EACCES = 13, EBUSY = 16, ENODEV = 19,
-                EINVAL = 22, ENOSPC = 28, EROFS = 30, EILSEQ = 84, ETIMEDOUT = 110,
-                EREMOTEIO = 121 }
 
 -- The least value of a bucket of the histogram, and its width.
 local function bucket(index)
@@ -90,12 +87,15 @@ local function add_direction(into, result, name)
   table.move(iops, 1, #iops, #into.iops + 1, into.iops)
 end
 
+-- What was stopped from outside has met no error.
+local ENDS_WELL = { complete = true, cancelled = true, stonewall = true }
+
 local function error_number(result)
-  if result.verify and result.verify.bad_sectors > 0 then return ERRNO.EILSEQ end
+  if result.verify and result.verify.bad_sectors > 0 then return errno.number("EILSEQ") end
   local first = type(result.error) == "table" and result.error.code
     or result.errors and result.errors[1] and result.errors[1].code
-  if first then return ERRNO[first] or ERRNO.EIO end
-  return result["end"] == "complete" and 0 or ERRNO.EIO
+  if first then return errno.number(first) or errno.number("EIO") end
+  return ENDS_WELL[result["end"]] and 0 or errno.number("EIO")
 end
 
 ---@class storlua.FioResults
@@ -163,7 +163,9 @@ function kinds.measure(self, fields)
     job.said.engine, job.said.iodepth = result.engine, result.queue_depth
   end
   if type(result) ~= "table" then
-    job.error = ERRNO.EINVAL
+    -- The message of an error begins with its name.
+    local name = type(fields.reason) == "string" and fields.reason:match("^(E%w+):")
+    job.error = name and errno.number(name) or errno.number("EINVAL")
     return
   end
   for _, one in ipairs(result.streams or { result }) do
