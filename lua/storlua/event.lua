@@ -222,6 +222,30 @@ function event.encode(fields)
   return table.concat(out)
 end
 
+--- The fields as a reader of the log gets them: what is null is absent.
+---@param fields table is left as it is
+---@return table
+function event.as_read(fields)
+  local copy
+  for key, value in next, fields do
+    local kept = value
+    if value == event.null then
+      kept = nil
+    elseif type(value) == "table" then
+      kept = event.as_read(value)
+    end
+    if kept ~= value then
+      copy = copy or setmetatable({}, getmetatable(fields))
+      copy[key] = kept
+    end
+  end
+  if not copy then return fields end
+  for key, value in next, fields do
+    if copy[key] == nil and value ~= event.null then copy[key] = value end
+  end
+  return copy
+end
+
 --- The number as it stands in every output: a point, no exponent.
 ---@param x number
 ---@return string

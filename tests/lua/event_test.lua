@@ -11,6 +11,15 @@ function test.keys_come_in_a_fixed_order()
     '{"v":1,"seq":3,"kind":"check","case_id":"a.b","ok":true,"apple":2,"zebra":1}')
 end
 
+function test.as_read_is_what_decode_gives()
+  local inner = event.list { 1, 2 }
+  local fields = { a = event.null, b = { c = event.null, d = 1 }, e = inner, f = false }
+  lu.assertEquals(event.as_read(fields), event.decode(event.encode(fields)))
+  lu.assertEquals(event.as_read(fields), { b = { d = 1 }, e = { 1, 2 }, f = false })
+  lu.assertEquals(fields.a, event.null, "the event itself is left alone")
+  lu.assertTrue(event.as_read(inner) == inner, "nothing to leave out, nothing copied")
+end
+
 function test.integers_are_exact()
   lu.assertEquals(event.encode { a = math.maxinteger, b = 172800 * 10 ^ 9 // 1 | 0, c = -1 },
     '{"a":9223372036854775807,"b":172800000000000,"c":-1}')

@@ -4,6 +4,7 @@
 --- passed over either.
 
 local errors = require("storlua.errors")
+local event = require("storlua.event")
 local reader = require("storlua.report.reader")
 local report = require("storlua.report")
 
@@ -98,6 +99,8 @@ function Reporters:display(live)
 end
 
 function Reporters:event(fields, line)
+  -- The same to a reporter now and to one that reads the log later.
+  fields = self.streams[1] and event.as_read(fields)
   for _, stream in ipairs(self.streams) do call(self, stream, "event", fields, line) end
 end
 
