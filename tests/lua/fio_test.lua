@@ -86,6 +86,13 @@ function suite.test_shares_and_limits()
   end
 end
 
+function suite.test_counts_are_in_powers_of_1024_too()
+  local job = parse("--name=a --filename=x --number_ios=1k --rate_iops=2M --size=1m").jobs[1]
+  lu.assertEquals({ job.number_ios, job.rate_iops }, { 1024, 2 << 20 })
+  local _, err = parse("--name=a --filename=x --number_ios=100p --size=1m")
+  lu.assertStrContains(err.message, "a whole number")
+end
+
 function suite.test_distributions_and_sizes()
   local function first(line)
     return spec_of(parse("--name=a --filename=/dev/x " .. line).jobs[1])

@@ -73,9 +73,9 @@ end
 function words.count(name, text, least)
   local value = text:find("^%d+$") and math.tointeger(tonumber(text))
   if not value then
-    local digits, suffix = text:match("^(%d+)([kmKM])$") -- fio takes 100k here too
-    value = digits and math.tointeger(tonumber(digits)) * (suffix:lower() == "k" and 1000 or 1e6)
-    value = value and math.tointeger(value)
+    -- fio takes 100k here too, in powers of 1024
+    local digits, suffix = text:match("^(%d+)([kmgtpKMGTP])$")
+    value = digits and math.tointeger(tonumber(digits) * (1 << 10 * POWERS[suffix:lower()]))
   end
   if not value or value < (least or 0) or value > 1 << 53 then
     words.usage("%s=%s: a whole number from %d on is wanted", name, text, least or 0)
