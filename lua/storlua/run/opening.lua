@@ -213,8 +213,10 @@ end
 
 local function warn_about_place(self)
   if not self.log_on_target then return end
-  io.stderr:write(("storlua: the event log %s lies on the device under test; --output DIR puts it "
-    .. "elsewhere\n"):format(self.folder.path))
+  local script = self.settings.script_path or self.settings.script or "SCRIPT"
+  -- Before the script's name it is the run's option, whatever the script's own are.
+  io.stderr:write(("storlua: the event log %s lies on the device under test; storlua --output DIR "
+    .. "%s … puts it elsewhere\n"):format(self.folder.path, script:match("[^/]*$")))
 end
 
 -- Everything behind the folder.
