@@ -118,4 +118,23 @@ function suite.test_values_out_of_range_touch_nothing()
   end
 end
 
+function suite.test_direct_io_that_cannot_be_is_known_before()
+  local place <close> = disk.directory()
+  local loop <close> = disk.loop { size = "4M", sector = 4096 }
+  local folder <close> = disk.file_system("tmpfs")
+  local path = folder.path .. "/x"
+  for words, text in pairs {
+    [{ "--filename=" .. loop.device, "--bs=512" }] = "sectors of 4096 bytes, bs=512 and offset=0",
+    [{ "--filename=" .. loop.device, "--bs=4k", "--offset=512" }] = "and offset=512 are no",
+    [{ "--filename=" .. loop.device, "--bssplit=512/50:4k/50" }] = "bs=512",
+    [{ "--filename=" .. path, "--bs=4k" }] = "tmpfs keeps " .. path .. " in memory",
+  } do
+    table.move({ "--name=a", "--rw=randwrite", "--size=1m", "--direct=1" }, 1, 4, #words + 1, words)
+    local refused = fio(place, words, { "--destroy", "loop:" .. loop.backing })
+    lu.assertEquals(refused.code, 2, refused.stderr)
+    lu.assertStrContains(refused.stderr, text)
+    lu.assertFalse(fs.exists(path))
+  end
+end
+
 return suite

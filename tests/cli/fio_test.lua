@@ -5,6 +5,7 @@ local cli_run = require("cli_run")
 local disk = require("disk")
 local dkjson = require("dkjson")
 local fio_run = require("fio_run")
+local fs = require("storlua.fs")
 local lu = require("luaunit")
 local process = require("storlua.process")
 
@@ -158,6 +159,53 @@ function suite.test_reads_are_laid_out_and_files_of_others_left()
   local sparse = fio(place, { "--name=s", "--filename=sparse", "--rw=read" })
   lu.assertEquals(sparse.code, 1)
   lu.assertStrContains(sparse.stdout, "reading them is no I/O")
+end
+
+-- A job that could not start has no result: what reads the events as they
+-- happen sees it as what reads the log.
+function suite.test_a_job_that_cannot_start_is_reported()
+  local folder <close> = disk.file_system("ext4", { sector = 4096 })
+  local place <close> = disk.directory()
+  local words = { "--name=a", "--filename=" .. folder.path .. "/x", "--rw=randwrite", "--bs=512",
+    "--direct=1", "--size=64k", "--output-format=json" }
+  local failed = fio(place, words)
+  lu.assertEquals(failed.code, 1, failed.stderr)
+  lu.assertEquals(failed.stderr:find("reporter", 1, true), nil, failed.stderr)
+  local job = dkjson.decode(failed.stdout).jobs[1]
+  lu.assertEquals({ job.error, job.write.total_ios }, { 22, 0 })
+  words[2], words[#words] = "--filename=" .. folder.path .. "/y", nil
+  failed = fio(place, words)
+  lu.assertEquals(failed.stderr:find("reporter", 1, true), nil, failed.stderr)
+  lu.assertStrContains(failed.stdout, "err=22")
+end
+
+-- Stopped by the user is no error of the medium; errnos are the system's own.
+function suite.test_errors_are_those_of_the_system()
+  local place <close> = disk.file_system("ext4")
+  local run <close> = cli_run.start { cwd = place.path, "--output", place.path .. "/int", "fio.lua",
+    "--name=a", "--filename=x", "--rw=write", "--size=1m", "--time_based", "--runtime=60",
+    "--rate=1m", "--output-format=json" }
+  disk.wait_until(20, "the job runs", function()
+    return fs.try_exists(place.path .. "/x") and fs.stat(place.path .. "/x").size_bytes > 0
+  end)
+  run:signal("INT")
+  local stopped = run:finish()
+  lu.assertEquals(stopped.code, 130, stopped.stderr)
+  lu.assertEquals(dkjson.decode(stopped.stdout).jobs[1].error, 0)
+  local limited = process.try_run { "sh", "-c", "ulimit -f 4096; cd \"$0\"; exec \"$@\"",
+    place.path, cli_run.program, "--output", place.path .. "/big", "fio.lua", "--name=a",
+    "--filename=y", "--rw=write", "--size=8m", "--output-format=json" }
+  lu.assertEquals(limited.code, 1, limited.stderr)
+  lu.assertEquals(dkjson.decode(limited.stdout).jobs[1].error, 27) -- EFBIG
+end
+
+-- Behind fio.lua, --output is fio's: it names a file.
+function suite.test_the_hint_about_the_log_names_the_option_of_the_run()
+  local folder <close> = disk.file_system("ext4")
+  local result = cli_run.run { cwd = folder.path, "fio.lua", "--name=a", "--filename=x",
+    "--rw=write", "--size=64k" }
+  lu.assertEquals(result.code, 0, result.stdout)
+  lu.assertStrContains(result.stderr, "; storlua --output DIR fio.lua … puts it elsewhere")
 end
 
 function suite.test_limits_and_usage()

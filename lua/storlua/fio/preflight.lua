@@ -71,6 +71,22 @@ local function check_workload(job, spec)
   words.usage("job %s: %s", job.name, text)
 end
 
+-- What direct I/O needs is known of a device, and of memory that it has none.
+local function check_direct(job, it, offset)
+  if not job.direct then return end
+  local kind = not it.is_device and it.found and it.found.mount and it.found.mount.type
+  if kind == "tmpfs" or kind == "ramfs" then
+    words.usage("job %s: direct=1: %s keeps %s in memory, there is no direct I/O; leave it out",
+      job.name, kind, it.path)
+  end
+  local unit = it.is_device and it.found and it.found.single
+    and it.found.single.logical_block_bytes or 1
+  local least = job.least_bytes or job.block_bytes
+  if least % unit == 0 and offset % unit == 0 then return end
+  words.usage("job %s: direct=1: %s moves sectors of %d bytes, bs=%d and offset=%d are no "
+    .. "multiples of that", job.name, it.path, unit, least, offset)
+end
+
 -- All that the job is going to do, as it will be asked for.
 local function check_workloads(job, offset, size, is_device)
   local spec = fio_job.spec(job, offset, size, is_device, 1)
@@ -118,6 +134,7 @@ local function check_job(job, files, opt)
         path, job.path)
     end
     if path == job.path then check_workloads(job, offset, size, it.is_device) end
+    check_direct(job, it, offset)
     local missing = take_missing(job, file, offset + size)
     if not it.is_device then check_file(job, file, missing, opt) end
   end
