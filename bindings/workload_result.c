@@ -179,6 +179,17 @@ static void set_target(lua_State *L, const struct l_workload *work) {
   lua_setfield(L, -2, "cache");
 }
 
+static void set_usage(lua_State *L, const struct sl_usage *usage) {
+  lua_createtable(L, 0, 6);
+  l_set_count(L, "user_ns", usage->user_ns);
+  l_set_count(L, "system_ns", usage->system_ns);
+  l_set_count(L, "voluntary_switches", usage->voluntary_switches);
+  l_set_count(L, "involuntary_switches", usage->involuntary_switches);
+  l_set_count(L, "minor_faults", usage->minor_faults);
+  l_set_count(L, "major_faults", usage->major_faults);
+  lua_setfield(L, -2, "cpu");
+}
+
 static void set_engine_notes(lua_State *L, const struct sl_workload_result *r) {
   lua_createtable(L, (int)r->engine_note_count, 0);
   for (unsigned i = 0; i < r->engine_note_count; i++) {
@@ -211,6 +222,7 @@ void l_workload_push_result(lua_State *L, const struct l_workload *work) {
   l_set_count(L, "pace_ns", r->pace_ns);
   l_set_count(L, "open_ns", r->open_ns);
   l_set_count(L, "close_ns", r->close_ns);
+  set_usage(L, &r->usage);
   l_set_count(L, "boot_start_ns", r->boot_start_ns);
   set_integer(L, "visits", r->next_visit);
   set_integer(L, "passes", r->passes);

@@ -129,6 +129,7 @@ static void measure(struct sl_run *run) {
     sl_streams_end(run->spec->streams, run->spec->stream, end_ns);
   }
   if (after && must_flush(run)) sl_run_flush(run);
+  result->usage = sl_usage_since(&run->usage_before);
   finish_tally(&result->read, run->queue);
   finish_tally(&result->write, run->queue);
   finish_tally(&result->trim, run->queue);

@@ -24,6 +24,7 @@
 #include "core/base/error.h"
 #include "core/base/histogram.h"
 #include "core/base/order.h"
+#include "core/base/usage.h"
 #include "core/io/engine.h"
 #include "core/io/stamp.h"
 #include "core/io/steady.h"
@@ -187,6 +188,7 @@ struct sl_workload_result {
   struct sl_histogram flush_latency;
   int64_t total_ns; /* wall span, monotonic */
   int64_t fill_ns, verify_ns, pace_ns, open_ns, close_ns;
+  struct sl_usage usage;    /* of the thread, over total_ns and a flush after */
   int64_t boot_start_ns;    /* CLOCK_BOOTTIME at the first operation */
   uint64_t next_visit;      /* first_visit plus the visits completed, those of
                                the ramp too: where a next run goes on */

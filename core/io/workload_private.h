@@ -81,7 +81,8 @@ struct sl_run {
   /* Time.  All monotonic, or all declared (virtual_op_ns). */
   int64_t declared_op_ns; /* 0: time is measured */
   int64_t declared_now_ns;
-  int64_t last_ns;        /* the latest time that was read */
+  int64_t last_ns; /* the latest time that was read */
+  struct sl_usage usage_before;
   int64_t started_ns;     /* first operation after the ramp */
   int64_t ramp_end_ns;    /* 0: not in the ramp */
   int64_t next_check_ns;  /* when to look at limits again */

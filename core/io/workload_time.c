@@ -36,6 +36,7 @@ static void start_counting(struct sl_run *run, int64_t now_ns) {
   memset(&run->point, 0, sizeof(run->point));
   run->point_index = 0;
   run->point_end_ns = now_ns + result->series_interval_ns;
+  run->usage_before = sl_usage_now();
   run->started_ns = now_ns;
   run->clock_start_ns = sl_clock_now_ns(run->clock);
   run->ramp_end_ns = 0;

@@ -127,6 +127,14 @@ local function notes(results)
   return list
 end
 
+local function cpu(results)
+  local all = {}
+  for _, r in ipairs(results) do
+    for key, value in pairs(r.cpu) do all[key] = (all[key] or 0) + value end
+  end
+  return all
+end
+
 --- The result of all streams, with those of the single ones in `streams` and
 --- what was done at the same time in `window`.
 ---@param results table[]
@@ -140,7 +148,7 @@ function parts.joined(results, group)
     trim = direction(results, "trim"),
     engine = first.engine, queue_depth = first.queue_depth,
     flush = flush(results), verify = verify(results), notes = notes(results),
-    target = first.target, cache = cache(results), device = first.device,
+    cpu = cpu(results), target = first.target, cache = cache(results), device = first.device,
     total_ns = 0, fill_ns = 0, verify_ns = 0, pace_ns = 0, open_ns = 0,
     errors = {}, errors_total = 0, visits = 0, passes = math.maxinteger,
     boot_start_ns = first.boot_start_ns, generation_last = first.generation_last,
