@@ -2,10 +2,12 @@
 --- Runs jobs of fio: one group after the other, those of a group at once, when
 --- what they read is laid out.
 
+local counters = require("storlua.counters")
 local fio_job = require("storlua.fio.job")
 local fs = require("storlua.fs")
 local gate = require("storlua.gate")
 local layout = require("storlua.fio.layout")
+local loop = require("storlua.core.loop")
 local target_of = require("storlua.target")
 local task = require("storlua.task")
 local watch = require("storlua.watch")
@@ -39,33 +41,6 @@ local function close_targets(opt, targets)
       if targets[path].may_write then layout.remove(path) end
     end
   end
-end
-
--- What the process has used so far; fio tells it for each job.
-local function usage_now()
-  local stat = fs.read("/proc/self/stat"):match("^.*%)%s(.*)$")
-  local fields = {}
-  for field in stat:gmatch("%S+") do fields[#fields + 1] = tonumber(field) end
-  local switches = fs.read("/proc/self/status")
-  return {
-    minf = fields[7] or 0, majf = fields[9] or 0, utime = fields[11] or 0, stime = fields[12] or 0,
-    ctx = tonumber(switches:match("voluntary_ctxt_switches:%s*(%d+)")) or 0,
-  }
-end
-
-local TICKS_S = 100 -- of /proc, on every Linux of interest
-
-local function usage_since(before, total_ns)
-  local now = usage_now()
-  local seconds = total_ns / 1e9
-  local function percent(ticks) return seconds > 0 and ticks / TICKS_S / seconds * 100 or 0 end
-  return {
-    usr_percent = percent(now.utime - before.utime) + 0.0,
-    sys_percent = percent(now.stime - before.stime) + 0.0,
-    minor_faults = math.tointeger(now.minf - before.minf),
-    major_faults = math.tointeger(now.majf - before.majf),
-    context_switches = math.tointeger(now.ctx - before.ctx),
-  }
 end
 
 local function announce(t, job, opt)
@@ -118,9 +93,7 @@ local function run_job(t, opt, job, targets, seed)
   if job.pre_read and it and it.size_bytes >= offset + size then
     t:measure(job.case_id .. ".pre_read", fio_job.pre_read_spec(job, offset, size))
   end
-  local before = usage_now()
   local result = t:measure(job.case_id, spec)
-  t:event("x_fio_done", { case_id = job.case_id, usage = usage_since(before, result.total_ns) })
   for _, path in ipairs(result["end"] ~= "complete" and job.paths or {}) do
     local gone = targets[path]:gone()
     if gone then t:abort("%s: %s", job.case_id, gone) end
@@ -131,6 +104,16 @@ local function run_job(t, opt, job, targets, seed)
     local back = fio_job.verify_spec(spec, result)
     if back then t:measure(job.case_id .. ".verify", back) end
   end
+end
+
+-- What the disk did while the jobs of a group were at work: each job's own
+-- counters have the requests of the others too.
+local function count_group(t, group, it)
+  local counting, began_ns = it and it.found and counters.start(it.found), loop.now_ns()
+  return task.defer(function()
+    t:event("x_fio_group", { group = group, elapsed_ns = loop.now_ns() - began_ns,
+                             device = counting and counting:result() or nil })
+  end)
 end
 
 local function run_group(t, opt, jobs, targets)
@@ -144,6 +127,7 @@ local function run_group(t, opt, jobs, targets)
       layout.write(t, job, at, it, offset + size)
     end
   end
+  local _ <close> = count_group(t, jobs[1].group, targets[opt.jobs[1].path])
   local scope <close> = task.scope()
   for i, job in ipairs(jobs) do
     -- Each job, also each clone, has an order of its own.

@@ -95,7 +95,7 @@ local function submits()
 end
 
 local function job_of(job)
-  local shares, u = shares_of(job), job.usage
+  local shares, u = shares_of(job), fio_results.usage(job)
   local flush = NONE
   if job.flush_histogram:count() > 0 then
     flush = fio_results.figures(fio_results.new_direction(job.flush_histogram)).latency
@@ -107,7 +107,7 @@ local function job_of(job)
     read = direction_of(job, job.read), write = direction_of(job, job.write),
     trim = direction_of(job, job.trim),
     sync = { total_ios = job.flushes, lat_ns = latency_of(flush) },
-    job_runtime = job.elapsed_ns // 1000000, usr_cpu = u.usr_percent, sys_cpu = u.sys_percent,
+    job_runtime = job.run_ns // 1000000, usr_cpu = u.usr_percent, sys_cpu = u.sys_percent,
     ctx = u.context_switches, majf = u.major_faults, minf = u.minor_faults,
     iodepth_level = level_of(job.said.iodepth), iodepth_submit = submits(),
     iodepth_complete = submits(), latency_ns = shares.latency_ns, latency_us = shares.latency_us,
@@ -117,22 +117,12 @@ local function job_of(job)
 end
 
 local function disk_util(results)
-  local list = event.list {}
-  if not results.device then return list end
-  local one = { name = results.device, read_ios = 0, write_ios = 0, read_merges = 0,
-                write_merges = 0, read_ticks = 0, write_ticks = 0, in_queue = 0, util = 0.0 }
-  local busy_ns, elapsed_ns = 0, 0
-  for _, job in ipairs(results.jobs) do
-    for _, device in ipairs(job.devices) do
-      one.read_ios = one.read_ios + device.read_operations
-      one.write_ios = one.write_ios + device.write_operations
-      busy_ns = busy_ns + (device.busy_ns or 0)
-    end
-    elapsed_ns = elapsed_ns + job.elapsed_ns
-  end
-  one.in_queue = busy_ns // 1000000
-  one.util = elapsed_ns > 0 and math.min(100.0, busy_ns / elapsed_ns * 100) + 0.0 or 0.0
-  list[1] = one
+  local list, disk = event.list {}, results:disk()
+  if not disk then return list end
+  list[1] = { name = results.device, read_ios = disk.read_operations,
+              write_ios = disk.write_operations, read_merges = 0, write_merges = 0,
+              read_ticks = 0, write_ticks = 0, in_queue = disk.busy_ns // 1000000,
+              util = disk.util_percent }
   return list
 end
 

@@ -39,11 +39,20 @@ local function stats(values)
   for _, value in ipairs(values) do
     sum, min, max = sum + value, math.min(min, value), math.max(max, value)
   end
-  if count == 0 then return { min = 0, max = 0, mean = 0.0, deviation = 0.0, count = 0 } end
+  if count == 0 then return { min = 0, max = 0, mean = 0.0, squares = 0.0, count = 0 } end
   local mean, squares = sum / count, 0
   for _, value in ipairs(values) do squares = squares + (value - mean) ^ 2 end
-  return { min = min, max = max, mean = mean, count = count,
-           deviation = count > 1 and math.sqrt(squares / (count - 1)) or 0.0 }
+  return { min = min, max = max, mean = mean, count = count, squares = squares }
+end
+
+-- Rates of jobs that ran together add up, as fio adds them.
+local function add_stats(into, values)
+  for name, value in pairs(stats(values)) do into[name] = into[name] + value end
+end
+
+local function with_deviation(s)
+  return { min = s.min, max = s.max, mean = s.mean, count = s.count,
+           deviation = s.count > 1 and math.sqrt(s.squares / (s.count - 1)) or 0.0 }
 end
 
 -- Rates of the whole intervals; a mixed job has one series for both.
@@ -62,7 +71,7 @@ end
 ---@return table
 function fio_results.new_direction(h)
   return { bytes = 0, ios = 0, short = 0, runtime_ms = 0, histogram = h or histogram.new(),
-           bw = {}, iops = {}, rates = {} }
+           bw = stats {}, iops = stats {}, rates = {} }
 end
 
 fio_results.DIRECTIONS = { "read", "write", "trim" }
@@ -83,8 +92,8 @@ local function add_direction(into, result, name)
     all = all + (result[one] and result[one].bytes or 0)
   end
   local bw, iops = samples(result.series, all > 0 and tally.bytes / all or 1)
-  table.move(bw, 1, #bw, #into.bw + 1, into.bw)
-  table.move(iops, 1, #iops, #into.iops + 1, into.iops)
+  add_stats(into.bw, bw)
+  add_stats(into.iops, iops)
 end
 
 -- What was stopped from outside has met no error.
@@ -104,7 +113,7 @@ Results.__index = Results
 
 ---@return storlua.FioResults
 function fio_results.new()
-  return setmetatable({ jobs = {}, by_case = {} }, Results)
+  return setmetatable({ jobs = {}, by_case = {}, groups = {} }, Results)
 end
 
 -- Clones and jobs of a group that are reported together are one.
@@ -118,10 +127,10 @@ local function job_of(self, fields)
   local job = {
     name = fields.name, group = fields.group, count = 1, said = fields, error = 0,
     read = fio_results.new_direction(), write = fio_results.new_direction(),
-    trim = fio_results.new_direction(), devices = {}, flushes = 0,
-    flush_histogram = histogram.new(), elapsed_ns = 0,
-    usage = { usr_percent = 0.0, sys_percent = 0.0, minor_faults = 0, major_faults = 0,
-              context_switches = 0 },
+    trim = fio_results.new_direction(), flushes = 0,
+    flush_histogram = histogram.new(), elapsed_ns = 0, run_ns = 0,
+    cpu = { user_ns = 0, system_ns = 0, minor_faults = 0, major_faults = 0,
+            voluntary_switches = 0, involuntary_switches = 0 },
   }
   self.jobs[#self.jobs + 1] = job
   return job
@@ -141,10 +150,8 @@ function kinds.x_fio_job(self, fields)
   if not self.by_case[fields.case_id] then self.by_case[fields.case_id] = job_of(self, fields) end
 end
 
-function kinds.x_fio_done(self, fields)
-  local job = self.by_case[fields.case_id]
-  if not job then return end
-  for name, value in pairs(fields.usage) do job.usage[name] = job.usage[name] + value end
+function kinds.x_fio_group(self, fields)
+  self.groups[fields.group] = fields
 end
 
 function kinds.measure(self, fields)
@@ -177,9 +184,8 @@ function kinds.measure(self, fields)
     job.flushes = job.flushes + result.flush.count
     job.flush_histogram:merge(histogram.from_summary(result.flush.latency))
   end
-  if type(result.device) == "table" and result.device.read_bytes then
-    job.devices[#job.devices + 1] = result.device
-  end
+  for name, value in pairs(result.cpu or {}) do job.cpu[name] = job.cpu[name] + value end
+  job.run_ns = job.run_ns + result.total_ns
 end
 
 --- Takes one event.
@@ -201,8 +207,38 @@ function fio_results.figures(direction)
     iops = ms > 0 and direction.ios * 1000 / ms or 0.0, rates = direction.rates, histogram = h,
     latency = { min = h:min() or 0, max = h:max() or 0, mean = mean + 0.0,
                 deviation = deviation(h, mean) + 0.0, count = h:count() },
-    bw = stats(direction.bw), iops_samples = stats(direction.iops),
+    bw = with_deviation(direction.bw), iops_samples = with_deviation(direction.iops),
   }
+end
+
+--- What a job used of the processor, in percent of the time of its clones.
+---@param job table
+---@return table
+function fio_results.usage(job)
+  local cpu, run_ns = job.cpu, math.max(job.run_ns, 1)
+  return {
+    usr_percent = cpu.user_ns / run_ns * 100, sys_percent = cpu.system_ns / run_ns * 100,
+    minor_faults = cpu.minor_faults, major_faults = cpu.major_faults,
+    context_switches = cpu.voluntary_switches + cpu.involuntary_switches,
+  }
+end
+
+--- What the first disk did while the groups were at work.
+---@return table|nil nil when nothing counts it
+function Results:disk()
+  if not self.device then return nil end
+  local all, elapsed_ns
+  for _, group in pairs(self.groups) do
+    local device = group.device
+    if device and device.read_operations then
+      all = all or { read_operations = 0, write_operations = 0, busy_ns = 0 }
+      for name, value in pairs(all) do all[name] = value + (device[name] or 0) end
+      elapsed_ns = (elapsed_ns or 0) + group.elapsed_ns
+    end
+  end
+  if not all then return nil end
+  all.util_percent = math.min(100.0, all.busy_ns / math.max(elapsed_ns, 1) * 100)
+  return all
 end
 
 --- Shares of all operations of a job by latency: percent by upper bound in ns,

@@ -124,7 +124,7 @@ local function job_lines(add, job)
     job.error, job.wall or ""))
   for _, name in ipairs(fio_results.DIRECTIONS) do direction_lines(add, job, name) end
   share_lines(add, job)
-  local u = job.usage
+  local u = fio_results.usage(job)
   add(f("  cpu          : usr=%.2f%%, sys=%.2f%%, ctx=%d, majf=%d, minf=%d", u.usr_percent,
     u.sys_percent, u.context_switches, u.major_faults, u.minor_faults))
   add(depth_line(job.said.iodepth))
@@ -160,19 +160,12 @@ local function group_line(add, jobs, name)
 end
 
 local function disk_lines(add, results)
-  if not results.device then return end
-  local reads, writes, busy_ns, elapsed_ns = 0, 0, 0, 0
-  for _, job in ipairs(results.jobs) do
-    for _, device in ipairs(job.devices) do
-      reads, writes = reads + device.read_operations, writes + device.write_operations
-      busy_ns = busy_ns + (device.busy_ns or 0)
-    end
-    elapsed_ns = elapsed_ns + job.elapsed_ns
-  end
+  local disk = results:disk()
+  if not disk then return end
   add("")
   add("Disk stats (read/write):")
-  add(f("  %s: ios=%d/%d, merge=0/0, ticks=0/0, in_queue=%d, util=%.2f%%", results.device, reads,
-    writes, busy_ns // 1000000, elapsed_ns > 0 and math.min(100, busy_ns / elapsed_ns * 100) or 0))
+  add(f("  %s: ios=%d/%d, merge=0/0, ticks=0/0, in_queue=%d, util=%.2f%%", results.device,
+    disk.read_operations, disk.write_operations, disk.busy_ns // 1000000, disk.util_percent))
 end
 
 --- All lines.

@@ -1,0 +1,66 @@
+-- SPDX-License-Identifier: MIT
+--- Figures of jobs that run at once: what is counted for the whole disk is
+--- counted once, what is a job's own is its thread's, and rates add up.
+
+local disk = require("disk")
+local dkjson = require("dkjson")
+local fio_run = require("fio_run")
+local lu = require("luaunit")
+
+local suite = {}
+local fio, assert_passed = fio_run.fio, fio_run.assert_passed
+
+function suite.test_the_disk_is_counted_once_for_jobs_at_once()
+  local place <close> = disk.directory()
+  local folder <close> = disk.file_system("ext4")
+  local result = fio(place, { "--directory=" .. folder.path, "--rw=read", "--bs=4k", "--size=1m",
+    "--direct=1", "--name=a", "--numjobs=3", "--name=b", "--stonewall", "--output-format=json" })
+  assert_passed(result)
+  local util = dkjson.decode(result.stdout).disk_util[1]
+  -- Four jobs of 256 reads, and little of the file system's own.
+  lu.assertTrue(util.read_ios >= 1024 and util.read_ios < 1400, util.read_ios)
+  lu.assertTrue(util.util >= 0 and util.util <= 100, util.util)
+end
+
+function suite.test_the_processor_is_that_of_the_jobs_thread()
+  local place <close> = disk.directory()
+  local words = { "--name=a", "--filename=x", "--rw=read", "--bs=4k", "--size=256k",
+    "--thinktime=2ms", "--group_reporting", "--numjobs=3", "--output-format=json" }
+  local result = fio(place, words)
+  local found = assert_passed(result)
+  local switches, user_ns, total_ns = 0, 0, 0
+  for i = 1, 3 do
+    local r = found["a." .. i].result
+    -- It sleeps 63 times.
+    lu.assertTrue(r.cpu.voluntary_switches >= 60, r.cpu.voluntary_switches)
+    lu.assertTrue(r.cpu.user_ns + r.cpu.system_ns <= 1.1 * r.total_ns + 20000000)
+    switches = switches + r.cpu.voluntary_switches + r.cpu.involuntary_switches
+    user_ns, total_ns = user_ns + r.cpu.user_ns, total_ns + r.total_ns
+  end
+  local job = dkjson.decode(result.stdout).jobs[1]
+  lu.assertEquals(job.ctx, switches)
+  lu.assertAlmostEquals(job.usr_cpu, user_ns / total_ns * 100, 0.001)
+end
+
+local function mean_kib(series)
+  local sum = 0
+  for i = 1, #series.bytes - 1 do
+    sum = sum + math.floor(series.bytes[i] / 1024 / (series.interval_ns / 1e9))
+  end
+  return sum / (#series.bytes - 1)
+end
+
+function suite.test_rates_of_jobs_that_are_reported_together_add_up()
+  local place <close> = disk.directory()
+  local result = fio(place, { "--name=a", "--ioengine=null", "--rw=write", "--bs=4k", "--size=1g",
+    "--rate=1m", "--runtime=1.7s", "--time_based", "--group_reporting", "--numjobs=2",
+    "--output-format=json" })
+  local found = assert_passed(result)
+  local one, two = found["a.1"].result.series, found["a.2"].result.series
+  local write = dkjson.decode(result.stdout).jobs[1].write
+  lu.assertAlmostEquals(write.bw_mean, mean_kib(one) + mean_kib(two), 0.01)
+  lu.assertAlmostEquals(write.iops_mean, write.bw_mean / 4, 2)
+  lu.assertEquals(write.bw_samples, #one.bytes + #two.bytes - 2)
+end
+
+return suite
