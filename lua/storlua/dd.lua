@@ -153,7 +153,9 @@ local function say_write(t, opt, result)
   say(t, "dd.data", "the data does not compress and was made outside the time; dd copies %s and "
     .. "counts that in", opt.input)
   if result.flush or opt.oflag.sync or opt.oflag.dsync then return end
-  if result.target.direct then
+  if opt.conv.fsync or opt.conv.fdatasync then
+    say(t, "dd.flush", "it ended before the flush: what was counted may not be on the medium")
+  elseif result.target.direct then
     say(t, "dd.flush", "oflag=direct without a flush: the device may hold the data in its own "
       .. "cache; conv=fsync waits for the medium")
   else
@@ -212,9 +214,11 @@ function dd.run(t, opt)
   local _ <close> = task.defer(function() it:close() end)
   local scope <close> = task.scope()
   if opt.status == "progress" then scope:spawn("progress", progress, t) end
-  local result = t:measure(opt.writes and "write" or "read", spec)
-  if opt.status == "progress" then io.stderr:write("\n") end
-  say_result(t, opt, result)
+  -- Also for a line that is cut off: dd closes with its numbers on a Ctrl-C.
+  t:measure(opt.writes and "write" or "read", spec, { on_result = function(result)
+    if opt.status == "progress" then io.stderr:write("\n") end
+    say_result(t, opt, result)
+  end })
 end
 
 return dd

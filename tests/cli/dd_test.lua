@@ -3,6 +3,7 @@
 
 local cli_run = require("cli_run")
 local disk = require("disk")
+local fs = require("storlua.fs")
 local lu = require("luaunit")
 local process = require("storlua.process")
 local throttle = require("throttle")
@@ -158,6 +159,33 @@ function suite.test_a_sector_of_ours_does_not_make_the_file_ours()
   -- What lies beyond the end says nothing.
   assert_passed(dd(place, line .. "count=3 seek=7"))
   check_refused("count=1 seek=10")
+end
+
+function suite.test_an_interrupted_line_closes_with_its_numbers()
+  local place <close> = disk.fault()
+  place:tell("slow write 20")
+  local function interrupted(file, more)
+    local run <close> = cli_run.start { "-q", "--output", place.backing .. "/run." .. file,
+      "dd.lua", "if=/dev/zero", ("of=%s/%s"):format(place.path, file), "bs=4k", "count=9999",
+      table.unpack(more) }
+    disk.wait_until(30, file .. " is written", function()
+      local stat = fs.try_stat(place.backing .. "/" .. file)
+      return stat and stat.size_bytes > 4096
+    end)
+    run:signal("INT", true)
+    local result = run:finish()
+    lu.assertEquals(result.code, 130, result.stderr)
+    local blocks = result.stderr:match("(%d+)%+0 records in\n%1%+0 records out\n")
+    lu.assertNotNil(blocks, result.stderr)
+    lu.assertTrue(tonumber(blocks) > 1, result.stderr)
+    lu.assertStrContains(result.stderr, ("\n%d bytes"):format(blocks * 4096))
+    lu.assertStrContains(result.stderr, " copied, ")
+    lu.assertEquals(cli_run.verdict(place.backing .. "/run." .. file).status, "interrupted")
+    return result.stderr
+  end
+  interrupted("sync", { "oflag=dsync" })
+  interrupted("progress", { "oflag=dsync", "status=progress" })
+  lu.assertStrContains(interrupted("flush", { "conv=fsync" }), "ended before the flush")
 end
 
 local function size(path) return process.run { "stat", "-c", "%s", path }.stdout:gsub("\n", "") end
