@@ -110,7 +110,8 @@ docs/memory.md.]],
       pages = opt.pages, patterns = { "address" }, passes = 1, lock = false, ecc = false }
     if not ok then storlua.usage(err.hint or err.message) end
     prove_checker(t, patterns)
-    local last, sum = nil, memory_test.tally(patterns)
+    local last
+    local sum = memory_test.tally(patterns, t.resume and t.resume.memory.integrity)
     local count = opt.passes or not seconds and 1 or nil
     for n, round in t:rounds { seconds = seconds, count = count } do
       t:phase("pass " .. n)

@@ -50,6 +50,29 @@ function T.test_a_pattern_that_was_not_verified_is_named()
   lu.assertStrContains(r.stdout, "not tested, no word was verified: fade;")
 end
 
+-- What was verified before a kill counts, and so does what failed.
+function T.test_resumed()
+  local place <close> = disk.directory()
+  local run <close> = cli_run.start { "--output", place.path .. "/run", "memtest.lua", "--memory",
+    "2M", "--patterns", "walking,fade", "--fade", "0.3s", "--time", "1h", "--no-compare" }
+  run:wait_event(place.path .. "/run", function(event) return event.kind == "memory" end, 20)
+  run:signal("KILL")
+  run:finish()
+  local log = place.path .. "/run/events.jsonl"
+  local text = fs.read(log)
+  local function resume()
+    local r = cli_run.run { "--resume", place.path .. "/run", "memtest.lua", "--time", "1ms" }
+    return r.code, r.stdout .. r.stderr
+  end
+  local code, said = resume()
+  lu.assertEquals(code, 0, said)
+  fs.write_atomic(log, (text:gsub('"verdict":"pass","reason":null',
+    '"verdict":"fail","reason":"a wrong word"')))
+  code, said = resume()
+  lu.assertEquals(code, 1, said)
+  lu.assertStrContains(said, "a wrong word")
+end
+
 function T.test_bad_command_lines()
   local place <close> = disk.directory()
   for _, argv in ipairs {

@@ -73,6 +73,7 @@ function T.test_passes_together()
   lu.assertNil(memory_test.problem(cut, sum))
   lu.assertEquals(sum:untested(), "fade")
   lu.assertEquals({ sum.passes, sum.verified_bytes }, { 1, good.verified_bytes })
+  lu.assertEquals(memory_test.tally({ "address", "random" }, good):untested(), "random")
 end
 
 -- A run that keeps what it is told, and what of it failed.

@@ -154,8 +154,13 @@ end
 
 --- What several passes verify together.
 ---@param patterns? string[] default: all
+---@param before? table what they have verified before a resume: t.resume.memory of the case
 ---@return storlua.MemoryTally
-function test.tally(patterns) return tally.new(patterns or test.PATTERNS) end
+function test.tally(patterns, before)
+  local sum = tally.new(patterns or test.PATTERNS)
+  if before then sum:add(before) end
+  return sum
+end
 
 --- Why a result is no good, or nil. With `sum`, which it was added to, a pass
 --- that the time cut before it verified anything is good after a better one.

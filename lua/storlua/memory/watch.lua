@@ -82,9 +82,9 @@ end
 ---@param most integer
 function watch.run(t, case_id, test, given, most)
   local w = { t = t, case_id = case_id, test = test, most = most, spec = { seed = t.seed },
-              sum = test.tally(given.patterns) }
+              sum = test.tally(given.patterns, t.resume and t.resume.memory[case_id]) }
   for key, value in pairs(given) do w.spec[key] = value end
-  w.spec.passes, w.spec.first_pass = 1, 0
+  w.spec.passes, w.spec.first_pass = 1, w.sum.passes
   local _, err = pcall(run_passes, w)
   scheduler.shield(conclude, w)
   error(err, 0)

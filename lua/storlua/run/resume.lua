@@ -34,6 +34,8 @@ local resume = {
 ---@field given table<string, any> options of this command line
 ---@field cwd? string where the earlier part was started
 ---@field settings table of the earlier part
+---@field memory table<string, table> by case id: what tests of memory have verified, as one
+--- result of all: verified_bytes, passes, patterns
 ---@field torn_bytes integer of the last line
 ---@field options table effective options of the run
 ---@field seed integer
@@ -123,6 +125,19 @@ function visitors.flushed(found, fields)
   found.flushed[pass.target] = list
 end
 
+function visitors.memory(found, fields)
+  local result = type(fields.result) == "table" and fields.result or {}
+  if not (result.patterns and result.passes and result.verified_bytes) then return end
+  local sum = found.memory[fields.case_id] or { verified_bytes = 0, passes = 0, patterns = {} }
+  found.memory[fields.case_id] = sum
+  sum.verified_bytes = sum.verified_bytes + result.verified_bytes
+  sum.passes = sum.passes + result.passes
+  for name, one in pairs(result.patterns) do
+    local before = sum.patterns[name] and sum.patterns[name].verified_bytes or 0
+    sum.patterns[name] = { verified_bytes = before + one.verified_bytes }
+  end
+end
+
 -- Results of earlier parts count in the verdict of the whole run.
 local RESULTS = { check = true, measure = true, memory = true, count = true, note = true,
                   sample = true, kernel = true, stuck = true, lost = true }
@@ -136,7 +151,7 @@ local RESULTS = { check = true, measure = true, memory = true, count = true, not
 ---@return table state of the log: seq, carried
 function resume.read(directory, script, visit)
   local found = { writing = {}, flushed = {}, newest = {}, sizes = {}, removed = {},
-                  soaked_ns = 0, rounds = 0, rounds_ended = 0 }
+                  memory = {}, soaked_ns = 0, rounds = 0, rounds_ended = 0 }
   local state = reader.read(directory, function(fields)
     local visitor = visitors[fields.kind]
     if visitor then visitor(found, fields) end
@@ -161,7 +176,8 @@ function resume.read(directory, script, visit)
     rebooted = found.last.boot_id ~= loop.boot_id(),
     rounds = found.rounds, rounds_ended = found.rounds_ended, writing = found.writing,
     flushed = found.flushed, newest = found.newest, sizes = found.sizes, removed = found.removed,
-    torn_bytes = state.torn_bytes, options = event.raw(found.start.options or {}),
+    memory = found.memory, torn_bytes = state.torn_bytes,
+    options = event.raw(found.start.options or {}),
     settings = event.raw(found.start.settings or {}), cwd = event.raw(found.start).cwd,
     seed = found.start.seed, run_id = found.start.run_id,
     conditions = found.start.conditions,
