@@ -34,10 +34,11 @@ local function open_targets(t, opt)
   return targets
 end
 
+-- What a job was not allowed to write it does not remove either.
 local function close_targets(opt, targets)
   for _, it in pairs(targets) do it:close() end
   for _, job in ipairs(opt.jobs) do
-    for _, path in ipairs(job.unlink and job.paths or {}) do
+    for _, path in ipairs(job.unlink and job.has_run and job.paths or {}) do
       if targets[path].may_write then layout.remove(path) end
     end
   end
@@ -93,7 +94,7 @@ local function run_job(t, opt, job, targets, seed)
   if job.pre_read and it and it.size_bytes >= offset + size then
     t:measure(job.case_id .. ".pre_read", fio_job.pre_read_spec(job, offset, size))
   end
-  local result = t:measure(job.case_id, spec)
+  local result = t:measure(job.case_id, spec, { on_result = function() job.has_run = true end })
   for _, path in ipairs(result["end"] ~= "complete" and job.paths or {}) do
     local gone = targets[path]:gone()
     if gone then t:abort("%s: %s", job.case_id, gone) end

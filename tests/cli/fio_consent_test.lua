@@ -137,4 +137,14 @@ function suite.test_direct_io_that_cannot_be_is_known_before()
   end
 end
 
+-- The gate refuses the file when it is opened: it is not removed either.
+function suite.test_what_is_refused_keeps_its_name()
+  local place <close> = disk.directory()
+  local loop <close> = disk.loop { size = "4M" }
+  local refused = fio(place, { "--name=a", "--filename=" .. loop.backing, "--rw=write", "--size=1m",
+    "--overwrite", "--unlink=1" })
+  lu.assertEquals(refused.code, 5, refused.stderr)
+  lu.assertTrue(fs.exists(loop.backing))
+end
+
 return suite

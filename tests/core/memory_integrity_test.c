@@ -140,6 +140,9 @@ static void it_ends_with_its_time(void) {
   spec.passes = 0;
   spec.fade_ns = 3600000000000;
   spec.duration_ns = 100000000;
+#ifdef __SANITIZE_ADDRESS__
+  spec.duration_ns = 2000000000; /* nothing is verified in less */
+#endif
   CHECK_EQ(run(&spec), 0);
   CHECK_EQ(result.end, SL_INTEGRITY_COMPLETE);
   CHECK_EQ(result.errors_total, 0);
