@@ -7,7 +7,7 @@ local format = require("storlua.report.format")
 local fs = require("storlua.fs")
 local layout = require("storlua.fio.layout")
 local quantity = require("storlua.quantity")
-local room_in = require("storlua.room")
+local room = require("storlua.room")
 local target_of = require("storlua.target")
 local words = require("storlua.fio.words")
 local workload = require("storlua.workload")
@@ -140,31 +140,25 @@ local function check_job(job, files, opt)
   end
 end
 
--- All that is laid out must fit, with what the files have already.
+-- All that is laid out must fit, beside what the files have already.
 local function check_room(files)
-  local rooms = {}
+  local list, most = {}, nil
   for path, file in pairs(files) do
-    local folder = path:match("^(.*)/[^/]*$") or "."
-    folder = folder == "" and "/" or folder
-    local stat = file.laid_out_bytes and fs.try_stat(path)
     if file.laid_out_bytes then
-      local dev = fs.stat(folder).dev
-      rooms[dev] = rooms[dev] or { folder = folder, needed_bytes = 0, most = file }
-      local room = rooms[dev]
-      local more_bytes = file.laid_out_bytes - (stat and stat.allocated_bytes or 0)
-      room.needed_bytes = room.needed_bytes + math.max(more_bytes, 0)
-      if file.laid_out_bytes > room.most.laid_out_bytes then room.most = file end
+      local stat, dir = fs.try_stat(path), path:match("^(.*)/[^/]*$") or "."
+      list[#list + 1] = {
+        dir = dir == "" and "/" or dir, bytes = file.laid_out_bytes,
+        own_bytes = math.min(stat and stat.allocated_bytes or 0, file.laid_out_bytes),
+      }
+      if not most or file.laid_out_bytes > most.laid_out_bytes then most = file end
     end
   end
-  for _, room in pairs(rooms) do
-    local found = room_in.directory(room.folder)
-    if room.needed_bytes > found.bytes then
-      words.usage("job %s: %s would be written first, up to %d, and what is written needs %s: %s "
-        .. "has room for %s (%s); size= and offset= say how far a job goes", room.most.by,
-        room.most.path, room.most.laid_out_bytes, quantity.size_text(room.needed_bytes),
-        room.folder, quantity.size_text(found.bytes), found.limit)
-    end
-  end
+  local shortage = room.shortage(list)
+  if not shortage then return end
+  words.usage("job %s: %s would be written first, up to %d, and what is written needs %s: %s "
+    .. "has room for %s (%s); size= and offset= say how far a job goes", most.by, most.path,
+    most.laid_out_bytes, quantity.size_text(shortage.needed_bytes), shortage.dir,
+    quantity.size_text(shortage.bytes), shortage.limit)
 end
 
 --- What is under test, for the conditions; everything that can be refused is
