@@ -81,6 +81,20 @@ function suite.test_from_another_folder()
 end
 
 -- Rows keep their names.
+-- What cannot be read is not overwritten either.
+function suite.test_a_promise_that_cannot_be_read()
+  local place <close> = disk.fault()
+  local log <close> = soak_run.log()
+  cut(place.path, log)
+  place:tell("read EIO 1048576")
+  local begun = #cli_run.events_of(log.run, "writing")
+  local result = resume(log)
+  lu.assertEquals(result.code, 1, result.stdout .. result.stderr)
+  lu.assertStrContains(result.stdout, "resume.verify")
+  lu.assertEquals(#cli_run.events_of(log.run, "writing"), begun)
+  lu.assertEquals(soak_run.leftovers(place.path), { "storlua.soak", "storlua.soak.owner" })
+end
+
 function suite.test_two_directories_from_another_folder()
   local place <close> = disk.directory()
   local log <close> = soak_run.log()
@@ -122,14 +136,19 @@ function suite.test_stopped_then_cut()
     run:signal("INT")
     lu.assertEquals(run:finish(10).code, 130)
   end
-  do
-    local run <close> = cli_run.start { "soak.lua", "--resume", log.run }
-    run:wait_event(log.run, soak_run.is("writing", 3), 20)
-    run:signal("KILL")
+  -- Smaller than before, which is no loss.
+  for _, size in ipairs { "3M", "2M" } do
+    local before = #cli_run.events_of(log.run, "flushed")
+    local run <close> = cli_run.start { "soak.lua", "--resume", log.run, "--size", size }
+    disk.wait_until(20, "a pass is flushed", function()
+      return #cli_run.events_of(log.run, "flushed") > before
+    end)
+    run:signal(size == "3M" and "INT" or "KILL")
     run:finish(10)
   end
   local result = resume(log)
   lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  lu.assertStrContains(result.stdout, "of 2097152 bytes")
 end
 
 -- Stopped at any moment before its promises are verified, the part leaves the

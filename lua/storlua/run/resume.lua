@@ -104,6 +104,8 @@ function visitors.writing(found, fields)
   local list = without(found.writing[pass.target], pass, same)
   list[#list + 1] = pass
   found.writing[pass.target] = list
+  -- A file that is made anew may be smaller.
+  if found.removed[pass.target] then found.sizes[pass.target] = nil end
   found.removed[pass.target] = nil
   found.newest[pass.target] = math.max(found.newest[pass.target] or 0, pass.generation)
   found.sizes[pass.target] = math.max(found.sizes[pass.target] or 0,

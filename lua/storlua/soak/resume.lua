@@ -114,9 +114,13 @@ function soak_resume.verify_promises(t, plan)
   id = id .. ".verify"
   local result = t:measure(id, verify_spec(plan, legal, size_bytes),
     { on_result = soak.keeper(t, plan, id) })
-  if not soak.has_bad(result.verify) then plan.keep(nil) end
-  soak.check_source(t, id, result)
+  if result["end"] ~= "complete" then
+    t:abort("%s did not complete (%s): not all was verified, %s is kept", id, result["end"],
+      plan.path)
+  end
   local verify = result.verify
+  if not soak.has_bad(verify) then plan.keep(nil) end
+  soak.check_source(t, id, result)
   local begun_sectors = begun_bytes // 512 - verify.old_sectors - verify.bad_sectors
   t:note(plan.prefix .. "resume.promised", ("generation %d of %d bytes; %d sectors verified, %d "
     .. "of the pass that was cut, %d lost"):format(newest_generation(flushed), size_bytes,
