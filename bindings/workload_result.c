@@ -203,7 +203,7 @@ void l_workload_push_result(lua_State *L, const struct l_workload *work) {
   const struct sl_workload_spec *spec = &work->spec;
   const struct sl_workload_result *r = &work->result;
   luaL_checkstack(L, 12, NULL);
-  lua_createtable(L, 0, 30);
+  lua_createtable(L, 0, 32);
   l_set_text(L, "end", sl_end_name(r->end));
   l_set_text(L, "engine", r->engine->name);
   l_set_count(L, "queue_depth", r->queue_depth);
@@ -222,6 +222,8 @@ void l_workload_push_result(lua_State *L, const struct l_workload *work) {
   l_set_count(L, "pace_ns", r->pace_ns);
   l_set_count(L, "open_ns", r->open_ns);
   l_set_count(L, "close_ns", r->close_ns);
+  if (r->clock) l_set_text(L, "clock", r->clock);
+  l_set_count(L, "clock_off_ns", r->clock_off_ns);
   set_usage(L, &r->usage);
   l_set_count(L, "boot_start_ns", r->boot_start_ns);
   set_integer(L, "visits", r->next_visit);

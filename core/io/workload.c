@@ -120,11 +120,13 @@ static void measure(struct sl_run *run) {
   } else {
     sl_run_loop(run);
   }
-  if (run->ramp_end_ns) sl_run_end_ramp(run, sl_run_now(run));
+  if (run->ramp_end_ns) sl_run_end_ramp(run, sl_run_anchor_time(run));
   bool after = run->spec->flush == SL_FLUSH_AFTER;
   if (!after && must_flush(run)) sl_run_flush(run);
-  int64_t end_ns = sl_run_now(run);
+  int64_t end_ns = sl_run_anchor_time(run);
   result->total_ns = end_ns - run->started_ns;
+  result->clock = sl_counter_clock_name(&run->counter_clock);
+  result->clock_off_ns = run->counter_clock.worst_ns;
   if (run->spec->streams) {
     sl_streams_end(run->spec->streams, run->spec->stream, end_ns);
   }
@@ -200,6 +202,9 @@ static void close_engine(struct sl_run *run) {
   }
   if (run->engine != run->spec->engine) {
     result->engine_notes[result->engine_note_count++] = "psync_taken";
+  }
+  if (run->counter_clock.dropped) {
+    result->engine_notes[result->engine_note_count++] = "clock_off";
   }
   int first = run->engine->close(run->state);
   if (!code) code = first;

@@ -8,12 +8,13 @@
  * job; the result says what did.  Every I/O procedure of the project is a
  * table of these.  There is no second I/O loop.
  *
- * What is timed: one clock read (CLOCK_MONOTONIC) before and one after each
- * operation.  Filling, verifying, pacing and bookkeeping are outside and
- * reported apart.  io_ns is the time in which an operation was under way (for
- * a synchronous engine the sum of the operations), flush_ns the sum of the
- * flushes, total_ns the wall span from the first operation to the end of the
- * last flush, all in nanoseconds. */
+ * What is timed: one clock read (CLOCK_MONOTONIC, or the CPU's counter held
+ * to it: base/counter_clock.h) before and one after each operation.  Filling,
+ * verifying, pacing and bookkeeping are outside and reported apart.  io_ns is
+ * the time in which an operation was under way (for a synchronous engine the
+ * sum of the operations), flush_ns the sum of the flushes, total_ns the wall
+ * span from the first operation to the end of the last flush, all in
+ * nanoseconds. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -188,6 +189,8 @@ struct sl_workload_result {
   struct sl_histogram flush_latency;
   int64_t total_ns; /* wall span, monotonic */
   int64_t fill_ns, verify_ns, pace_ns, open_ns, close_ns;
+  const char *clock;        /* what told the time: sl_counter_clock_name */
+  int64_t clock_off_ns;     /* how far it was off CLOCK_MONOTONIC at most */
   struct sl_usage usage;    /* of the thread, over total_ns and a flush after */
   int64_t boot_start_ns;    /* CLOCK_BOOTTIME at the first operation */
   uint64_t next_visit;      /* first_visit plus the visits completed, those of

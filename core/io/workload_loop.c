@@ -11,7 +11,7 @@ static inline int transfer(struct sl_run *run, struct sl_step *step) {
   ssize_t moved = run->engine->transfer(run->state, step->op, step->data,
                                         step->request, step->offset);
   if (RARELY(run->declared_op_ns)) run->declared_now_ns += run->declared_op_ns;
-  step->stop_ns = sl_run_now(run);
+  step->stop_ns = sl_run_stop_time(run);
   run->last_ns = step->stop_ns;
   if (MOSTLY(moved == (ssize_t)step->length)) {
     step->moved = step->length;

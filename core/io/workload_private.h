@@ -23,6 +23,7 @@
  * All of it runs on the thread of the job. */
 
 #include "core/base/buffer.h"
+#include "core/base/counter_clock.h"
 #include "core/io/workload.h"
 
 /* What runs once per operation is put side by side by the linker: pages of
@@ -81,7 +82,8 @@ struct sl_run {
   /* Time.  All monotonic, or all declared (virtual_op_ns). */
   int64_t declared_op_ns; /* 0: time is measured */
   int64_t declared_now_ns;
-  int64_t last_ns; /* the latest time that was read */
+  struct sl_counter_clock counter_clock; /* anchored at each check */
+  int64_t last_ns;                       /* the latest time that was read */
   struct sl_usage usage_before;
   int64_t started_ns;     /* first operation after the ramp */
   int64_t ramp_end_ns;    /* 0: not in the ramp */
@@ -120,8 +122,21 @@ static inline uint64_t sl_operation_bytes(const struct sl_workload_spec *spec) {
 }
 
 static inline int64_t sl_run_now(const struct sl_run *run) {
-  return __builtin_expect(run->declared_op_ns != 0, 0) ? run->declared_now_ns
-                                                       : sl_monotonic_ns();
+  return __builtin_expect(run->declared_op_ns != 0, 0)
+             ? run->declared_now_ns
+             : sl_counter_clock_now_ns(&run->counter_clock);
+}
+
+/* Now, by CLOCK_MONOTONIC itself.  workload_time.c */
+int64_t sl_run_anchor_time(struct sl_run *run);
+
+/* When something stopped.  What lasted until a check was due is told by
+ * CLOCK_MONOTONIC itself. */
+static inline int64_t sl_run_stop_time(struct sl_run *run) {
+  int64_t now_ns = sl_run_now(run);
+  return __builtin_expect(now_ns >= run->next_check_ns, 0)
+             ? sl_run_anchor_time(run)
+             : now_ns;
 }
 
 static inline const char *sl_op_name(enum sl_op op) {

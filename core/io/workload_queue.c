@@ -222,7 +222,7 @@ static void reap(struct sl_run *run, struct sl_queue *q) {
     if (timeout_ns < 0) timeout_ns = 0;
   }
   int count = run->engine->reap(run->state, timeout_ns, q->done, under_way);
-  run->last_ns = sl_run_now(run);
+  run->last_ns = sl_run_stop_time(run);
   if (RARELY(count < 0) && count != -EINTR) sl_queue_give_up(run, q, count);
   for (int i = 0; i < count; i++)
     complete(run, q, q->done[i]);

@@ -98,7 +98,7 @@ int sl_run_transfer_rest(struct sl_run *run, struct sl_step *step,
                                 step->request - step->moved,
                                 step->offset + step->moved);
   }
-  step->stop_ns = run->last_ns = sl_run_now(run);
+  step->stop_ns = run->last_ns = sl_run_stop_time(run);
   /* The call of each counted operation is added in the end. */
   run->tally[step->op]->calls += calls - (step->moved ? 1 : 0);
   return code;
@@ -159,7 +159,7 @@ void sl_run_flush(struct sl_run *run) {
   do {
     code = sl_run_flush_more(run);
   } while (code == -EINTR && !sl_run_cancelled(run));
-  int64_t ns = sl_run_now(run) - start_ns;
+  int64_t ns = sl_run_stop_time(run) - start_ns;
   result->flushes++;
   result->flush_ns += ns;
   sl_histogram_add(&result->flush_latency, ns);

@@ -56,8 +56,13 @@ static void set_next_think(struct sl_run *run, int64_t now_ns) {
       spec->think_after_ns ? now_ns + spec->think_after_ns : INT64_MAX;
 }
 
+int64_t sl_run_anchor_time(struct sl_run *run) {
+  return run->declared_op_ns ? run->declared_now_ns
+                             : sl_counter_clock_anchor(&run->counter_clock);
+}
+
 void sl_run_begin_time(struct sl_run *run) {
-  int64_t now_ns = sl_run_now(run);
+  int64_t now_ns = sl_run_anchor_time(run);
   start_counting(run, now_ns);
   if (run->spec->streams && !run->spec->ramp_ns) {
     sl_streams_begin(run->spec->streams, run->spec->stream, now_ns);
@@ -104,9 +109,7 @@ void sl_run_check_time(struct sl_run *run, int64_t now_ns) {
     }
     wait_ns = least(wait_ns, SL_RUN_CHECK_NS);
   }
-  run->next_check_ns = wait_ns == INT64_MAX
-                           ? INT64_MAX
-                           : now_ns + least(wait_ns, SL_RUN_CHECK_NS);
+  run->next_check_ns = now_ns + least(wait_ns, SL_RUN_CHECK_NS);
 }
 
 static void sleep_until(struct sl_run *run, int64_t until_ns) {
@@ -130,7 +133,7 @@ static void wait_until(struct sl_run *run, int64_t now_ns, int64_t spin_ns,
     if (run->declared_op_ns || now_ns - began_ns >= spin_ns) {
       sleep_until(run, until_ns);
     }
-    now_ns = sl_run_now(run);
+    now_ns = sl_run_stop_time(run);
     if (sl_run_cancelled(run)) sl_run_end(run, SL_END_CANCELLED);
     if (now_ns >= run->next_check_ns) sl_run_check_time(run, now_ns);
   }

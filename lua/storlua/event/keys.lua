@@ -30,6 +30,7 @@ interval_seconds queue_depth vectors map_sync streams paths stonewall virtual_op
 count min min_ns mean mean_ns p50 max max_ns last ns mib_s_with_flush
 p50_ns p90_ns p95_ns p99_ns p999_ns p9999_ns histogram
 total_ns fill_ns verify_ns pace_ns
+clock clock_off_ns
 cpu user_ns system_ns voluntary_switches involuntary_switches minor_faults major_faults
 visits passes generation_last
 series interval_ns reached at_ns window_ns spread_percent slope_percent sustained_mib_s

@@ -5,6 +5,7 @@ return {
   buffered_loop = "a loop device whose file is cached once more: reads may not reach the medium",
   cache_unknown = "nothing tells what was in the page cache",
   cached = "reads found pages in the page cache",
+  clock_off = "the CPU's counter was off CLOCK_MONOTONIC: single latencies may be wrong",
   compressing_fs = "the file system compresses",
   direct_may_be_buffered = "btrfs copies direct writes to files with checksums",
   holes = "parts of what was read lie on no medium",

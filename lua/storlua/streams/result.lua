@@ -148,13 +148,16 @@ function parts.joined(results, group)
     trim = direction(results, "trim"),
     engine = first.engine, queue_depth = first.queue_depth,
     flush = flush(results), verify = verify(results), notes = notes(results),
+    clock = first.clock, clock_off_ns = 0,
     cpu = cpu(results), target = first.target, cache = cache(results), device = first.device,
     total_ns = 0, fill_ns = 0, verify_ns = 0, pace_ns = 0, open_ns = 0,
     errors = {}, errors_total = 0, visits = 0, passes = math.maxinteger,
     boot_start_ns = first.boot_start_ns, generation_last = first.generation_last,
   }
   for _, r in ipairs(results) do
-    for _, key in ipairs { "total_ns", "open_ns" } do all[key] = math.max(all[key], r[key]) end
+    for _, key in ipairs { "total_ns", "open_ns", "clock_off_ns" } do
+      all[key] = math.max(all[key], r[key])
+    end
     for _, key in ipairs { "fill_ns", "verify_ns", "pace_ns", "errors_total", "visits" } do
       all[key] = all[key] + r[key]
     end
