@@ -6,13 +6,13 @@
  *
  * Every 512-byte sector starts with a header of 32 bytes, little endian:
  *
- *    0  u32  magic 0x31534c53 ("SLS1"; the last byte is the version)
+ *    0  u32  magic 0x32534c53 ("SLS2"; the last byte is the version)
  *    4  u32  check of the other 28 bytes
  *    8  u64  address: sector number inside the target
  *   16  u32  run         20  u32  generation
  *   24  u32  target      28  u16  writer      30  u16  zero
  *
- * The other 480 bytes are a function of the header: two AES rounds of a
+ * The other 480 bytes are a function of the header: one AES round of a
  * counter, keyed by two AES rounds of the header.  Any sector can therefore
  * be judged by regenerating it from the header found in it, also one that
  * came from another place, another time or another run.  No checksum of the
@@ -31,7 +31,7 @@ enum {
   SL_STAMP_BYTES = 32,
   SL_STAMP_BLOCKS = (SL_SECTOR_BYTES - SL_STAMP_BYTES) / 16
 };
-#define SL_STAMP_MAGIC UINT32_C(0x31534c53)
+#define SL_STAMP_MAGIC UINT32_C(0x32534c53)
 
 struct sl_stamp {
   uint64_t address; /* sector number */

@@ -17,13 +17,14 @@
  *   P        R(R(H1, A), 0): the same for all sectors of one call
  *   K        R(R(P xor H0, B), A)
  *   bytes 16i .. 16i+15, i = 2 .. 31:
- *            R(R(K xor (i, 0, …, 0), K), K)
+ *            R(K xor C, K)    where bytes 0, 4, 8, 12 of C are i, the rest 0
  *
  * Why so: H0 holds the check, so sectors that differ in any field differ in
  * it; P spreads each field of H1 over 16 bytes before H0 is added, so the two
- * cannot cancel; two more rounds spread the sum over all of K.  A counter
- * that changes one byte makes round one change one column, which the scalar
- * kernel uses: five table look-ups per block instead of 32. */
+ * cannot cancel; two more rounds spread the sum over all of K.  The counter is
+ * one byte of what each column of the round is made of: all bytes of a block
+ * change with it, and the scalar kernel looks up four words per block instead
+ * of 16. */
 
 #include <stddef.h>
 #include <stdint.h>

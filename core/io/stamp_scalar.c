@@ -117,13 +117,11 @@ struct call {
 };
 
 /* What the blocks of one sector have in common.  The counter is in row 0 of
- * column 0, so round one changes column 0 only, and each column of round two
- * takes one byte from there. */
+ * each column. */
 struct body {
   struct block h0;
-  uint32_t key0;    /* column 0 of the key */
-  uint32_t column0; /* of round one, without the byte of the counter */
-  uint32_t rest[4]; /* of round two, without the byte of column 0 */
+  uint32_t row0[4]; /* of the key */
+  uint32_t rest[4]; /* of the round, without the bytes of the counter */
 };
 
 static struct call start(const struct sl_stamp *first) {
@@ -145,21 +143,19 @@ static inline struct body prepare(const struct call *c, uint64_t address) {
   for (unsigned j = 0; j < 4; j++)
     k.c[j] = c->p.c[j] ^ b.h0.c[j];
   k = round_of(round_of(k, key_b), key_a);
-  struct block once = round_of(k, k.c);
-  const uint32_t *o = once.c;
-  b.key0 = k.c[0];
-  b.column0 = o[0] ^ row0(k.c[0]);
-  b.rest[0] = k.c[0] ^ row1(o[1]) ^ row2(o[2]) ^ row3(o[3]);
-  b.rest[1] = k.c[1] ^ row0(o[1]) ^ row1(o[2]) ^ row2(o[3]);
-  b.rest[2] = k.c[2] ^ row3(o[1]) ^ row0(o[2]) ^ row1(o[3]);
-  b.rest[3] = k.c[3] ^ row2(o[1]) ^ row3(o[2]) ^ row0(o[3]);
+  for (unsigned j = 0; j < 4; j++) {
+    b.row0[j] = k.c[j] & 255;
+    b.rest[j] = row1(k.c[(j + 1) & 3]) ^ row2(k.c[(j + 2) & 3]) ^
+                row3(k.c[(j + 3) & 3]) ^ k.c[j];
+  }
   return b;
 }
 
 static inline struct block block_of(const struct body *b, unsigned i) {
-  uint32_t c0 = b->column0 ^ row0(b->key0 ^ i);
-  return (struct block){{b->rest[0] ^ row0(c0), b->rest[1] ^ row3(c0),
-                         b->rest[2] ^ row2(c0), b->rest[3] ^ row1(c0)}};
+  struct block out;
+  for (unsigned j = 0; j < 4; j++)
+    out.c[j] = b->rest[j] ^ table[b->row0[j] ^ i];
+  return out;
 }
 
 static void fill(void *data, size_t sectors, const struct sl_stamp *first) {

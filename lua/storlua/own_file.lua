@@ -4,7 +4,7 @@
 
 local own_file = {}
 
-local MAGIC = "SLS1" -- of a sector that storlua wrote
+local MAGIC = "SLS2" -- of a sector that storlua wrote
 local SECTOR_BYTES = 512
 local LOOKED_AT = 64 -- sectors of a range, for it may be large
 
