@@ -193,9 +193,7 @@ int sl_target_open(struct sl_target *target, const struct sl_target_spec *spec,
   size_t length = strlen(spec->path);
   if (length >= sizeof(target->path)) {
     sl_error_set(e, -ENAMETOOLONG, "open", spec->path, -1);
-    sl_error_hint(e,
-                  "paths of targets have %zu bytes at most: name it "
-                  "relative to the working directory",
+    sl_error_hint(e, "the kernel takes paths of %zu bytes at most",
                   sizeof(target->path) - 1);
     return -ENAMETOOLONG;
   }

@@ -26,6 +26,8 @@ struct sl_target_spec {
                           Not preallocated: a hole until written. */
 };
 
+enum { SL_TARGET_PATH_BYTES = 4096 }; /* as PATH_MAX, with the NUL */
+
 struct sl_target {
   int fd; /* -1 when closed */
   /* For discards, 0 none: under somebody's exclusive access the kernel drops
@@ -42,7 +44,7 @@ struct sl_target {
   uint32_t offset_align;     /* of offset and length; 1 when not direct */
   uint64_t filesystem_magic; /* statfs f_type; 0 for a block device */
   uint64_t device;           /* st_dev, or st_rdev of a block device */
-  char path[512];
+  char path[SL_TARGET_PATH_BYTES];
 };
 
 /* Opens and finds out, and changes nothing yet.  Direct I/O alignment comes

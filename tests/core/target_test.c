@@ -112,11 +112,25 @@ static void wrong_kinds_are_refused(void) {
   CHECK_EQ(mkfifo(rig_file, 0600), 0);
   CHECK_EQ(open_as((struct sl_target_spec){.write = false}), -EINVAL);
   CHECK_EQ(open_as((struct sl_target_spec){.write = true}), -EINVAL);
-  char lengthy[700];
-  memset(lengthy, 'a', sizeof lengthy);
-  lengthy[0] = '/';
-  lengthy[699] = '\0';
-  CHECK_EQ(open_as((struct sl_target_spec){.path = lengthy}), -ENAMETOOLONG);
+  rig_close();
+}
+
+static void a_path_is_as_long_as_the_kernel_takes(void) {
+  static char lengthy[SL_TARGET_PATH_BYTES + 1];
+  rig_open("/tmp");
+  size_t name = strlen(rig_file) - strlen(rig_dir);
+  size_t room = SL_TARGET_PATH_BYTES - 1 - strlen(rig_file);
+  strcpy(lengthy, rig_dir);
+  for (size_t i = 0; i < room / 2; i++)
+    strcat(lengthy, "/.");
+  strcat(lengthy, rig_file + strlen(rig_file) - name);
+  CHECK(strlen(lengthy) >= SL_TARGET_PATH_BYTES - 2);
+  struct sl_target_spec spec = {.path = lengthy, .write = true, .create = true};
+  CHECK_EQ(open_as(spec), 0);
+  close_it();
+  memset(lengthy, '/', SL_TARGET_PATH_BYTES);
+  CHECK_EQ(open_as(spec), -ENAMETOOLONG);
+  CHECK(strstr(rig_error.hint, "4095 bytes") != NULL);
   rig_close();
 }
 
@@ -184,6 +198,7 @@ int main(void) {
   RUN(a_link_to_no_file_yet_makes_it);
   RUN(nothing_is_created_in_dev);
   RUN(wrong_kinds_are_refused);
+  RUN(a_path_is_as_long_as_the_kernel_takes);
   RUN(direct_on_a_disk_has_an_alignment);
   RUN(tmpfs_has_no_direct);
   RUN(ramfs_has_no_direct);
