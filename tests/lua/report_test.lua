@@ -8,6 +8,7 @@ local lu = require("luaunit")
 local process = require("storlua.process")
 local procedure_run = require("procedure_run")
 local report = require("storlua.report")
+local task = require("storlua.task")
 
 local test = {}
 
@@ -203,6 +204,29 @@ function test.test_decimal_commas_do_not_get_into_the_outputs()
   lu.assertStrContains(summary:read("a"), '"text":"x.y max < 3.5: 2.5"')
 end
 
+function test.test_a_round_is_a_line_and_a_flood_is_counted()
+  local out = {}
+  local saved = live.round_interval_ns
+  live.round_interval_ns = 1 << 50
+  local _ <close> = task.defer(function() live.round_interval_ns = saved end)
+  local log = live.new { run_dir = "r", terminal = false,
+                         write = function(text) out[#out + 1] = text end }
+  local function round(n)
+    log:event { kind = "round", phase = "begin", round = n, t_boot_ns = 1 }
+    log:event { kind = "measure", case_id = "write", verdict = "pass", labels = { round = n },
+                t_boot_ns = 1, result = { write = { mib_s = 10.0 } } }
+    log:event { kind = "round", phase = "end", round = n, t_boot_ns = 2 }
+  end
+  for n = 1, live.rounds_at_once + 7 do round(n) end
+  lu.assertEquals(#out, live.rounds_at_once)
+  lu.assertStrContains(out[1], "round 1, ")
+  lu.assertStrContains(out[#out], ("round %d, "):format(live.rounds_at_once))
+  live.round_interval_ns = 0
+  log.rounds_due_ns = 0
+  round(100)
+  lu.assertStrContains(out[#out], "round 100 (7 not told), ")
+end
+
 function test.test_the_live_line_is_for_terminals_only()
   local out = {}
   local function reporter(terminal)
@@ -221,7 +245,6 @@ function test.test_the_live_line_is_for_terminals_only()
   lu.assertNil(table.concat(out):find("[\r\27]"))
   local color = reporter(true)
   for _, one in ipairs(events) do color:event(one) end
-  local task = require("storlua.task")
   local scope <close> = task.scope()
   scope:spawn("display", color:display { phase = "write", done_bytes = 50, total_bytes = 100 })
   task.sleep(0.05)

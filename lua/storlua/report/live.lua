@@ -15,6 +15,8 @@ local live = {
   redraw_seconds = 0.5,
   sign_of_life_seconds = 60,
   measure_interval_ns = 1000000000, -- in a log: repeated measures, at most this often
+  round_interval_ns = 1000000000, -- and rounds,
+  rounds_at_once = 60, -- but for as many that come faster
 }
 
 local COLORS = { passed = "\27[1;32m", failed = "\27[1;31m", interrupted = "\27[1;33m",
@@ -35,6 +37,7 @@ function live.new(options)
     model = model.new(), quiet = options.quiet, run_dir = options.run_dir, terminal = terminal,
     color = terminal and not (no_color and no_color ~= ""),
     write = options.write or require("storlua.report").stdout_writer(), shown_ns = {},
+    rounds_due_ns = -math.huge, rounds_left_out = 0,
     last_output_ns = loop.now_ns(),
   }, Live)
 end
@@ -136,7 +139,20 @@ end
 
 kinds.measure = show_measure
 
--- In a log a round is one line, and short rounds are not all told.
+-- Whether there is room for the line of a round: a run of very short ones must
+-- not fill a disk with them.
+local function may_tell_round(self, now_ns)
+  local ahead_ns = live.rounds_at_once * live.round_interval_ns
+  local due_ns = math.max(self.rounds_due_ns, now_ns - ahead_ns) + live.round_interval_ns
+  if due_ns > now_ns then
+    self.rounds_left_out = self.rounds_left_out + 1
+    return false
+  end
+  self.rounds_due_ns = due_ns
+  return true
+end
+
+-- In a log a round is one line.
 function kinds.round(self, fields)
   if fields.phase == "begin" then
     self.round = { parts = {}, verified_bytes = 0, bad_sectors = 0, begin_ns = loop.now_ns() }
@@ -145,9 +161,11 @@ function kinds.round(self, fields)
   local round, now_ns = self.round, loop.now_ns()
   self.round = nil
   if not round or #round.parts == 0 then return end
-  if self.round_ns and now_ns - self.round_ns < live.measure_interval_ns then return end
-  self.round_ns = now_ns
-  line(self, ("      round %s, %s: %s MB/s; %s verified, %d bad sectors"):format(fields.round,
+  if not may_tell_round(self, now_ns) then return end
+  local left_out = self.rounds_left_out
+  self.rounds_left_out = 0
+  line(self, ("      round %s%s, %s: %s MB/s; %s verified, %d bad sectors"):format(fields.round,
+    left_out > 0 and (" (%d not told)"):format(left_out) or "",
     format.duration(now_ns - round.begin_ns), table.concat(round.parts, ", "),
     format.bytes(round.verified_bytes), round.bad_sectors))
 end
