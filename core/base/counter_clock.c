@@ -7,8 +7,8 @@
 
 /* NTP bends the kernel's clock by at most 500 ppm (adjtimex(2)). */
 #define BEND_PER_MILLION 500
-/* What two readings and a page fault between them may add. */
-#define READING_NS 2000
+/* What is no sign of anything. */
+#define SMALL_NS 2000
 /* A machine whose counter fails this often has no use for it. */
 #define DROPPED_MAX 8
 
@@ -21,22 +21,20 @@ const char *sl_counter_clock_name(const struct sl_counter_clock *clock) {
 enum { TRIES = 4, NEAR_COUNTS = 1000 };
 
 struct reading {
-  uint64_t count;
+  uint64_t count, width;
   int64_t ns;
 };
 
 /* The counter in the middle of a read of the clock; the closest of some, since
  * an interrupt may fall between. */
 static struct reading read_both(void) {
-  struct reading best = {0, 0};
-  uint64_t best_width = UINT64_MAX;
-  for (int i = 0; i < TRIES && best_width > NEAR_COUNTS; i++) {
+  struct reading best = {.width = UINT64_MAX};
+  for (int i = 0; i < TRIES && best.width > NEAR_COUNTS; i++) {
     uint64_t before = __rdtsc();
     int64_t ns = sl_monotonic_ns();
     uint64_t width = __rdtsc() - before;
-    if (width >= best_width) continue;
-    best_width = width;
-    best = (struct reading){before + width / 2, ns};
+    if (width >= best.width) continue;
+    best = (struct reading){before + width / 2, width, ns};
   }
   return best;
 }
@@ -49,13 +47,20 @@ static bool kernel_uses_counter(void) {
   return strcmp(name, "tsc\n") == 0;
 }
 
-/* Whether the line may be used on: it told nearly what the clock says. */
+static int64_t distance_ns(int64_t a, int64_t b) {
+  uint64_t distance =
+      a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+  return distance > INT64_MAX ? INT64_MAX : (int64_t)distance;
+}
+
+/* Whether the line may be used on: it told what the clock says, as nearly as
+ * that was read and NTP lets it. */
 static bool line_held(struct sl_counter_clock *clock, struct reading now) {
-  sl_wide since = now.count - clock->anchor_count;
-  int64_t told_ns = clock->anchor_ns + (int64_t)(since * clock->slope >> 32);
-  int64_t off_ns = told_ns > now.ns ? told_ns - now.ns : now.ns - told_ns;
-  int64_t allowed_ns =
-      READING_NS + (now.ns - clock->anchor_ns) / 1000000 * BEND_PER_MILLION;
+  sl_wide read = (sl_wide)clock->anchor_width + now.width;
+  int64_t told_ns = sl_counter_clock_at(clock, now.count);
+  int64_t off_ns = distance_ns(told_ns, now.ns);
+  int64_t allowed_ns = SMALL_NS + (int64_t)(read * clock->slope >> 32) +
+                       (now.ns - clock->anchor_ns) / 1000000 * BEND_PER_MILLION;
   if (off_ns > clock->worst_ns) clock->worst_ns = off_ns;
   return off_ns <= allowed_ns;
 }
@@ -81,6 +86,7 @@ int64_t sl_counter_clock_anchor(struct sl_counter_clock *clock) {
     clock->slope = (uint64_t)(((sl_wide)window_ns << 32) / counts);
   }
   clock->anchor_count = now.count;
+  clock->anchor_width = now.width;
   clock->anchor_ns = now.ns;
   return now.ns;
 }

@@ -29,11 +29,12 @@ __extension__ typedef unsigned __int128 sl_wide;
 struct sl_counter_clock {
   uint64_t slope; /* nanoseconds per count, times 2^32; 0: not in use */
   uint64_t anchor_count;
-  int64_t anchor_ns; /* 0: no anchor yet */
-  int64_t worst_ns;  /* farthest that the line was off at an anchor */
-  unsigned anchors;  /* of a line in use */
-  unsigned dropped;  /* lines that were off too far */
-  bool is_looked_up; /* whether the kernel uses the counter */
+  uint64_t anchor_width; /* counts in which the anchor was read */
+  int64_t anchor_ns;     /* 0: no anchor yet */
+  int64_t worst_ns;      /* farthest that the line was off at an anchor */
+  unsigned anchors;      /* of a line in use */
+  unsigned dropped;      /* lines that were off too far */
+  bool is_looked_up;     /* whether the kernel uses the counter */
   bool is_usable;
 };
 
@@ -50,13 +51,22 @@ int64_t sl_counter_clock_anchor(struct sl_counter_clock *clock);
 /* "tsc" when the line was in use, else "monotonic".  Static. */
 const char *sl_counter_clock_name(const struct sl_counter_clock *clock);
 
+#ifdef __x86_64__
+/* Where the line is at `count`.  A counter that jumped gives any number. */
+static inline int64_t sl_counter_clock_at(const struct sl_counter_clock *clock,
+                                          uint64_t count) {
+  sl_wide since = count - clock->anchor_count;
+  uint64_t since_ns = (uint64_t)(since * clock->slope >> 32);
+  return (int64_t)((uint64_t)clock->anchor_ns + since_ns);
+}
+#endif
+
 /* Now, in nanoseconds of CLOCK_MONOTONIC. */
 static inline int64_t sl_counter_clock_now_ns(
     const struct sl_counter_clock *clock) {
 #ifdef __x86_64__
   if (__builtin_expect(clock->slope != 0, 1)) {
-    sl_wide since = __rdtsc() - clock->anchor_count;
-    return clock->anchor_ns + (int64_t)(since * clock->slope >> 32);
+    return sl_counter_clock_at(clock, __rdtsc());
   }
 #else
   (void)clock;

@@ -131,10 +131,11 @@ static inline int64_t sl_run_now(const struct sl_run *run) {
 int64_t sl_run_anchor_time(struct sl_run *run);
 
 /* When something stopped.  What lasted until a check was due is told by
- * CLOCK_MONOTONIC itself. */
+ * CLOCK_MONOTONIC itself, and so is what stopped before the check was set. */
 static inline int64_t sl_run_stop_time(struct sl_run *run) {
   int64_t now_ns = sl_run_now(run);
-  return __builtin_expect(now_ns >= run->next_check_ns, 0)
+  uint64_t left_ns = (uint64_t)run->next_check_ns - 1 - (uint64_t)now_ns;
+  return __builtin_expect(left_ns >= SL_RUN_CHECK_NS, 0)
              ? sl_run_anchor_time(run)
              : now_ns;
 }
