@@ -5,6 +5,7 @@
 local conditions = require("storlua.memory.conditions")
 local ecc = require("storlua.memory.ecc")
 local errors = require("storlua.errors")
+local fit = require("storlua.memory.fit")
 local limits = require("storlua.memory.limits")
 local memory_test = require("storlua.memory.test")
 local quantity = require("storlua.quantity")
@@ -71,12 +72,12 @@ bit fade with a pause. A wrong word fails the run and is reported with its
 address, physical address (root), expected, found, bits, and whether it is still
 wrong when read again past the cache. What the memory controllers count meanwhile
 (EDAC) is judged too. Before the first pass a flip is planted in
-each pattern and must be found. Never more than is free is taken; see
-docs/memory.md.]],
+each pattern and must be found. Never more than is free is taken, and in a short
+time no more than can be tested in it; see docs/memory.md.]],
 
   options = {
-    { name = "memory", short = "m", type = "string", default = "12%",
-      help = "how much: 25% of what is free, or a size" },
+    { name = "memory", short = "m", type = "string",
+      help = "how much: 25% of what is free, or a size (default: 12%, less in a short time)" },
     { name = "passes", type = "count", min = 1, help = "stop after so many passes" },
     { name = "hours", type = "number", help = "how long to run" },
     { name = "minutes", type = "number", help = "how long to run" },
@@ -84,7 +85,8 @@ docs/memory.md.]],
     { name = "threads", short = "t", type = "count", default = 1, min = 1, max = 256,
       help = "each on a CPU and a slice of its own" },
     { name = "patterns", type = "string", default = "all", help = "such as random,address" },
-    { name = "fade", type = "duration", default = "10", min = 0, help = "each pause of fade" },
+    { name = "fade", type = "duration", min = 0,
+      help = "each pause of fade (default: 10, less in a short time)" },
     { name = "pages", type = "choice", choices = { "huge", "small", "hugetlb", "system" },
       default = "huge", help = "huge: transparent huge pages where there are any" },
     { name = "corrected", type = "count", default = 0, min = 0,
@@ -97,8 +99,9 @@ docs/memory.md.]],
   run = function(t, opt)
     local patterns = patterns_of(opt)
     local seconds = opt.time or opt.minutes and opt.minutes * 60 or opt.hours and opt.hours * 3600
-    local bytes, why = limits.share(opt.memory:find("%%$") and opt.memory
-      or quantity.try_size(opt.memory) or opt.memory)
+    local memory = opt.memory or "12%"
+    local bytes, why = limits.share(memory:find("%%$") and memory
+      or quantity.try_size(memory) or memory)
     if not bytes then storlua.usage("--memory: " .. why) end
     if bytes < opt.threads << 20 then
       storlua.usage("--memory: 1 MiB or more for each thread")
@@ -110,6 +113,10 @@ docs/memory.md.]],
       pages = opt.pages, patterns = { "address" }, passes = 1, lock = false, ecc = false }
     if not ok then storlua.usage(err.hint or err.message) end
     prove_checker(t, patterns)
+    local plan = fit.plan { bytes = bytes, is_asked = opt.memory ~= nil, seconds = seconds,
+      fade_seconds = opt.fade, threads = opt.threads, patterns = patterns, pages = opt.pages,
+      lock = not opt.no_lock, seed = t.seed }
+    if plan.text then t:note("plan", plan.text) end
     local last
     local sum = memory_test.tally(patterns, t.resume and t.resume.memory.integrity)
     local count = opt.passes or not seconds and 1 or nil
@@ -118,9 +125,9 @@ docs/memory.md.]],
       local left = round:seconds_left()
       -- What is free may have become less: the share is taken anew.
       local result, spec = errors.try(conditions.around, memory_test.run, {
-        memory = math.min(bytes, math.max(limits.read().room_bytes, 1)), threads = opt.threads,
+        memory = math.min(plan.bytes, math.max(limits.read().room_bytes, 1)), threads = opt.threads,
         patterns = patterns, passes = 1, first_pass = n - 1, seconds = left and math.max(left, 1),
-        fade_seconds = opt.fade, pages = opt.pages, lock = not opt.no_lock, seed = t.seed,
+        fade_seconds = plan.fade_seconds, pages = opt.pages, lock = not opt.no_lock, seed = t.seed,
         corrected_max = opt.corrected })
       if not result then
         t:check("integrity.started", false, "%s", spec.message)

@@ -42,6 +42,32 @@ function T.test_the_time_cuts_the_last_pass()
   lu.assertNil(r.stdout:find("not locked", 1, true))
 end
 
+local function plan_of(place)
+  for _, note in ipairs(cli_run.events_of(place.path .. "/run", "note")) do
+    if note.key == "plan" then return note.value end
+  end
+end
+
+-- All that is free is more than four seconds reach; what was asked for stays.
+function T.test_a_short_time_takes_as_much_as_it_reaches()
+  local place <close> = disk.directory()
+  local r = cli_run.run { "--output", place.path .. "/run", "memtest.lua", "--time", "4s",
+    "--no-compare" }
+  lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
+  lu.assertStrContains(plan_of(place), "that may be taken: more would not be tested to the end")
+  lu.assertStrContains(plan_of(place), "the pauses of fade are 0.4 s")
+  lu.assertEquals(events(place)[1].spec.fade_ns, 400000000)
+end
+
+function T.test_what_was_asked_for_is_told_to_be_too_much()
+  local place <close> = disk.directory()
+  local r = cli_run.run { "--output", place.path .. "/run", "memtest.lua", "--time", "1s",
+    "--memory", "64M", "--fade", "5s", "--no-compare" }
+  lu.assertEquals(r.code, 1, r.stdout .. r.stderr)
+  lu.assertStrContains(plan_of(place), "a pass over 64 MiB may take ")
+  lu.assertEquals(events(place)[1].spec.bytes, 64 << 20)
+end
+
 function T.test_a_pattern_that_was_not_verified_is_named()
   local place <close> = disk.directory()
   local r = cli_run.run { "--output", place.path .. "/run", "memtest.lua", "--memory", "4M",
