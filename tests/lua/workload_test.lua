@@ -100,7 +100,7 @@ function tests.damage_is_described()
   lu.assertEquals(v.bad[1].expected.generation, 1)
   lu.assertNil(v.bad[1].found)
   lu.assertEquals(v.bad[1].found_hex, ("0"):rep(128))
-  lu.assertStrMatches(v.bad[1].expected_hex, "534c5331.*")
+  lu.assertStrMatches(v.bad[1].expected_hex, "534c5332.*")
   -- a legal hole is none
   v = workload.run {
     path = file.path, operation = "read", verify = true, legal = {
