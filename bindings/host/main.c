@@ -20,6 +20,7 @@ static const int64_t STALL_NS = 1000000000;
 
 static void on_stop(int number, void *user) {
   struct sl_host *host = user;
+  sl_supervisor_heard();
   lua_pushinteger(host->L, number);
   lua_pushstring(host->L, sl_signal_name(number));
   l_host_tell(host, L_HOST_STOP, 2);

@@ -20,17 +20,24 @@ enum {
   END_MS = 5000,   /* from the exit code to the end of the host */
   LEAVE_MS = 1000, /* the same for a host with an abandoned job */
   DIE_MS = 1000,   /* from the end of the pipe to the death of the host */
-  FORCE_MS = 500   /* from the second Ctrl-C to the end of everything */
+  FORCE_MS = 500,  /* from the second Ctrl-C to the end of everything */
+  /* From a first request that the host does not hear to a word about it, and
+   * to the same end. */
+  DEAF_SAY_MS = 3000,
+  DEAF_END_MS = 60000
 };
 
 struct watch {
   pid_t host;
   int pipe_fd, signal_fd;
   bool is_finished, is_abandoned, is_closed, is_reaped;
-  int code;    /* once finished */
-  int status;  /* of waitpid, once reaped */
-  int gave_up; /* signal, or 0 */
-  int forced;  /* signal of a second request that the host must obey */
+  int code;      /* once finished */
+  int status;    /* of waitpid, once reaped */
+  int gave_up;   /* signal, or 0 */
+  int forced;    /* signal of a request that the host must obey */
+  int asked;     /* signal of the first request */
+  bool is_heard; /* perhaps before the signal came to us */
+  bool is_deaf, is_deaf_said;
   int64_t deadline_ns;
   struct sl_stop_count stop;
 };
@@ -50,6 +57,9 @@ static void take_message(struct watch *w, const struct sl_message *message) {
       break;
     case SL_MESSAGE_GIVE_UP:
       w->gave_up = message->value;
+      break;
+    case SL_MESSAGE_HEARD:
+      w->is_heard = true;
       break;
     case SL_MESSAGE_FINISH:
     case SL_MESSAGE_ABANDONED:
@@ -109,11 +119,35 @@ static void take_signal(struct watch *w) {
   if (number == SIGTSTP) stop_like_the_host();
   if (number != SIGINT && number != SIGTERM && number != SIGHUP) return;
   /* A host that sits in the kernel cannot obey the second request. */
-  if (sl_stop_count_add(&w->stop, number, SL_STOP_DIRECT, sl_monotonic_ns()) &&
-      w->stop.count == 2 && !w->is_finished) {
+  if (!sl_stop_count_add(&w->stop, number, SL_STOP_DIRECT, sl_monotonic_ns()) ||
+      w->is_finished)
+    return;
+  if (w->stop.count == 1) w->asked = number;
+  if (w->stop.count == 2) {
     w->forced = number;
     limit(w, FORCE_MS);
   }
+}
+
+/* Milliseconds until something is due with a host that does not hear; -1 when
+ * nothing is. */
+static int mind_deafness(struct watch *w) {
+  if (!w->asked || w->is_heard || w->forced || w->is_finished) return -1;
+  int64_t since_ms = (sl_monotonic_ns() - w->stop.at_ns) / MS;
+  if (since_ms >= DEAF_SAY_MS && !w->is_deaf_said) {
+    w->is_deaf_said = true;
+    fprintf(stderr,
+            "storlua: no reaction to %s yet: the script sits in a system call "
+            "or in C; a second signal ends it at once, and so do %d s\n",
+            sl_signal_name(w->asked), DEAF_END_MS / 1000);
+  }
+  if (since_ms >= DEAF_END_MS) {
+    w->is_deaf = true;
+    w->forced = w->asked;
+    limit(w, 0);
+    return 0;
+  }
+  return (int)((w->is_deaf_said ? DEAF_END_MS : DEAF_SAY_MS) - since_ms);
 }
 
 /* Ends the groups that are left: gently, then not. */
@@ -154,8 +188,10 @@ static int conclude(struct watch *w) {
     sl_groups_kill(SIGKILL);
     if (!w->is_reaped) kill(w->host, SIGKILL);
     fprintf(stderr,
-            "storlua: ended at once by a second %s; clean-ups may be "
-            "missing\n",
+            w->is_deaf ? "storlua: ended: %s was not heard; clean-ups are "
+                         "missing\n"
+                       : "storlua: ended at once by a second %s; clean-ups may "
+                         "be missing\n",
             sl_signal_name(w->gave_up));
     return 128 + w->gave_up;
   }
@@ -176,10 +212,11 @@ static bool is_over(const struct watch *w) {
 static void wait_for_news(struct watch *w) {
   struct pollfd fds[2] = {{w->signal_fd, POLLIN, 0},
                           {w->is_closed ? -1 : w->pipe_fd, POLLIN, 0}};
-  int timeout = -1;
+  int timeout = mind_deafness(w);
   if (w->deadline_ns) {
     int64_t left_ms = (w->deadline_ns - sl_monotonic_ns()) / MS + 1;
-    timeout = left_ms > 0 ? (int)left_ms : 0;
+    if (left_ms < 0) left_ms = 0;
+    if (timeout < 0 || left_ms < timeout) timeout = (int)left_ms;
   }
   if (poll(fds, 2, timeout) < 0) return;
   if (fds[1].revents) read_pipe(w);

@@ -117,6 +117,8 @@ void sl_supervisor_finish(int code, bool abandoned) {
   report(abandoned ? SL_MESSAGE_ABANDONED : SL_MESSAGE_FINISH, code & 0xff);
 }
 
+void sl_supervisor_heard(void) { report(SL_MESSAGE_HEARD, 0); }
+
 void sl_supervisor_leave(void) {
   if (report_fd >= 0) close(report_fd);
   report_fd = -1;

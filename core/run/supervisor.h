@@ -42,6 +42,11 @@ void sl_supervisor_finish(int code, bool abandoned);
 /* The host has nothing more to do.  Follow with _exit. */
 void sl_supervisor_leave(void);
 
+/* The host has taken the request to stop and unwinds, however long that may
+ * be.  One that says nothing of the kind for a minute sits in a system call, or
+ * in C, on its loop thread: it is ended as by a second request. */
+void sl_supervisor_heard(void);
+
 /* Kills all groups and ends both processes with 128 + `signal`, now and
  * without clean-ups.  Async-signal-safe. */
 _Noreturn void sl_supervisor_give_up(int signal);

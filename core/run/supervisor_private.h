@@ -14,7 +14,8 @@ enum sl_message_kind {
   SL_MESSAGE_REMOVE_GROUP,
   SL_MESSAGE_FINISH,    /* value: exit code; the host ends by itself */
   SL_MESSAGE_ABANDONED, /* value: exit code; the host may never end */
-  SL_MESSAGE_GIVE_UP    /* value: signal */
+  SL_MESSAGE_GIVE_UP,   /* value: signal */
+  SL_MESSAGE_HEARD      /* the host has taken the request to stop */
 };
 
 struct sl_message {

@@ -110,6 +110,24 @@ function suite.test_second_signal_ends_at_once()
   end
 end
 
+-- timeout(1) and a lab's runner send one signal, and nobody is there to send
+-- another. A clean-up that takes long has heard it.
+function suite.test_one_signal_is_enough_for_a_script_that_hears_none()
+  local deaf <close> = start([[ready() local _ = ('x'):rep(60):find(('.-'):rep(60) .. 'b')]])
+  local slow <close> = start([[local _ <close> = task.defer(function() task.sleep(5) end)
+    ready() task.sleep(90)]])
+  deaf:signal("TERM")
+  slow:signal("TERM")
+  deaf:wait_line("no reaction to SIGTERM yet: the script sits in a system call or in C")
+  local result = slow:finish(20)
+  lu.assertEquals(result.code, 143)
+  lu.assertNil(result.stderr:find("no reaction", 1, true))
+  lu.assertStrContains(result.stderr, "closed")
+  result = deaf:finish(70)
+  lu.assertEquals(result.code, 143)
+  lu.assertStrContains(result.stderr, "ended: SIGTERM was not heard; clean-ups are missing")
+end
+
 function suite.test_killed_host_is_reported_and_its_children_end()
   local run <close> = start([[local child <close> = process.start { "sleep", "60" }
     ready(child.pid) task.sleep(60)]])
