@@ -14,6 +14,7 @@
 #include "core/run/job.h"
 #include "core/run/signals.h"
 #include "core/run/stall.h"
+#include "core/run/standard_streams.h"
 #include "core/run/supervisor.h"
 
 static const int64_t STALL_NS = 1000000000;
@@ -144,7 +145,8 @@ static int close_host(struct sl_host *host, int code) {
 int main(int argc, char **argv) {
   static struct sl_host host;
   struct sl_error e;
-  if (sl_supervisor_start(&e) || start_loop(&host, &e)) {
+  if (sl_standard_streams_open(&e) || sl_supervisor_start(&e) ||
+      start_loop(&host, &e)) {
     char text[SL_ERROR_TEXT_BYTES];
     fprintf(stderr, "storlua: %s\n", sl_error_text(&e, text, sizeof text));
     sl_supervisor_finish(3, false);

@@ -111,6 +111,23 @@ function suite.test_full_output_is_a_failure()
   lu.assertStrContains(result.stderr, "No space left on device")
 end
 
+-- A file that gets the number of a stream would take what is printed.
+function suite.test_streams_that_are_closed_at_the_start_stay_harmless()
+  for _, closed in ipairs { "<&-", ">&-", "2>&-", "<&- >&- 2>&-" } do
+    local place <close> = disk.directory()
+    local path = place.path .. "/file"
+    local result = process.try_run { "sh", "-c", '"$0" -e "$1" "$2" ' .. closed,
+      cli_run.program, [[
+        local file = assert(io.open(..., "w"))
+        print("out") io.stderr:write("err") io.stdout:flush()
+        require("storlua.process").run { "true" }
+        file:write("own") file:close()
+      ]], path, timeout = 60 }
+    lu.assertEquals(result.code, 0, closed .. result.stderr)
+    lu.assertEquals(fs.read(path), "own", closed)
+  end
+end
+
 function suite.test_numbers_keep_their_point()
   local result = cli_run.run { "-e", [[
     for _, locale in ipairs { "de_DE.UTF-8", "" } do os.setlocale(locale) end
