@@ -174,8 +174,8 @@ local function judge(t, opt, run, result)
   t:check("iperf.completed", not problem, "run %d: %s", run, problem or "complete")
   -- What has arrived counts, not what was handed to the kernel.
   local moved = result.received or result.sent
-  if not t:check("iperf.moved", moved and moved.bytes > 0 and moved.bits_s, "run %d: %s", run,
-    moved and moved.bytes > 0 and moved.bits_s and moved.bytes .. " bytes"
+  if not t:check("iperf.moved", moved and moved.bytes > 0 and moved.bits_s ~= nil,
+    "run %d: %s", run, moved and moved.bytes > 0 and moved.bits_s and moved.bytes .. " bytes"
     or "no data: nothing was moved") then
     return
   end

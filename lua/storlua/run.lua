@@ -69,6 +69,16 @@ local function watch_active(self)
   end
 end
 
+-- What run returns is no verdict, but what means a failure everywhere else in
+-- Lua is not passed over.
+local function check_returned(self, value, message)
+  local is_number = type(value) == "number" and value ~= 0
+  if value ~= false and not is_number and (value ~= nil or message == nil) then return end
+  if self.recorder.failures_total > 0 then return end
+  self.recorder:find("failed", ("run returned %s%s: t:check, t:require and t:abort judge a run")
+    :format(tostring(value), message ~= nil and ", " .. failure.text(message) or ""))
+end
+
 local function body(self, opt)
   opening.start(self)
   local scope <close> = task.scope()
@@ -78,7 +88,7 @@ local function body(self, opt)
   if watch then scope:spawn("thresholds", watch) end
   local display = self.reporters:display(self.t.live)
   if display then scope:spawn("display", display) end
-  self.procedure.run(self.t, opt)
+  check_returned(self, self.procedure.run(self.t, opt))
 end
 
 -- While a run lasts, a job that does not come back is an event of it, and

@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- Checks of what a script gives to the methods of the run object.
 
+local nearest = require("storlua.nearest")
+
 local arguments = {
   -- errors of a start that are not about the target
   not_ours = { REFUSED = true, USAGE = true, EVENT_LOG = true, CANCELLED = true, SIGNAL = true,
@@ -21,6 +23,44 @@ function arguments.check_case_id(method, case_id)
     error(("t:%s: '%s' is not a case id (at most 100 letters, digits, _ and -, in segments "
       .. "joined by dots)"):format(method, tostring(case_id)), 3)
   end
+end
+
+--- What a check found; nil is false. Nothing else is a judgement: 0 is true in
+--- Lua, and so are an exit code and a message in the wrong place.
+---@param method string
+---@param ok any
+---@return boolean
+function arguments.judged(method, ok)
+  if ok == nil or type(ok) == "boolean" then return ok or false end
+  error(("t:%s: true or false says whether it is right, not %s: compare it, as in x == 0"):format(
+    method, type(ok) == "number" and tostring(ok) or "a " .. type(ok)), 3)
+end
+
+local FIELDS = {
+  measure = { "expect_errors", "expect_end", "labels", "on_result" },
+  memory = { "spec", "result", "reason", "labels" },
+  rounds = { "seconds", "count", "pause" },
+  scratch_file = { "any_name" },
+}
+
+--- Refuses a table with fields that the method does not know.
+---@param method string
+---@param given? table
+---@return table given, {} for nil
+function arguments.fields(method, given)
+  if given ~= nil and type(given) ~= "table" then
+    error(("t:%s: takes a table {%s}, not a %s"):format(method,
+      table.concat(FIELDS[method], ", "), type(given)), 3)
+  end
+  for name in pairs(given or {}) do
+    local known = false
+    for _, field in ipairs(FIELDS[method]) do known = known or name == field end
+    if not known then
+      error(("t:%s: '%s' is not a field%s"):format(method, tostring(name),
+        nearest.hint(tostring(name), FIELDS[method])), 3)
+    end
+  end
+  return given or {}
 end
 
 --- Refuses what is no name of a metric.

@@ -93,7 +93,7 @@ end
 function Run:measure(case_id, spec, options)
   check_case_id("measure", case_id)
   if type(spec) ~= "table" then error("t:measure: the second argument is a workload", 2) end
-  options = options or {}
+  options = arguments.fields("measure", options)
   local full = self.workload.complete(spec)
   local fields = { case_id = case_id, labels = options.labels, spec = full }
   local ok, result, cut_off = pcall(run_workload, self, case_id, full)
@@ -122,6 +122,7 @@ end
 ---@param fields {spec: table, result: table, reason?: string, labels?: table}
 function Run:memory(case_id, fields)
   check_case_id("memory", case_id)
+  arguments.fields("memory", fields)
   self.recorder:memory { case_id = case_id, spec = fields.spec, result = fields.result,
                          reason = fields.reason, labels = fields.labels }
 end
@@ -138,12 +139,12 @@ end
 --- Records a check; a failed one fails the run at its end.
 ---@async
 ---@param case_id string
----@param ok any
+---@param ok boolean|nil
 ---@param format? string
 ---@return boolean ok
 function Run:check(case_id, ok, format, ...)
   check_case_id("check", case_id)
-  ok = ok and true or false
+  ok = arguments.judged("check", ok)
   self.recorder:check(case_id, ok, text_of("check", format, ...), false)
   return ok
 end
@@ -151,12 +152,13 @@ end
 --- Records a check; a failed one ends the run now.
 ---@async
 ---@param case_id string
----@param ok any
+---@param ok boolean|nil
 ---@param format? string
 function Run:require(case_id, ok, format, ...)
   check_case_id("require", case_id)
   local text = text_of("require", format, ...)
-  self.recorder:check(case_id, ok and true or false, text, true)
+  ok = arguments.judged("require", ok)
+  self.recorder:check(case_id, ok, text, true)
   if not ok then finish(self, nil, "ABORTED", text ~= "" and text or case_id) end
 end
 
@@ -239,6 +241,7 @@ end
 ---@param limits {seconds?: number, count?: integer, pause?: number}
 ---@return fun(): integer|nil, storlua.Round|nil
 function Run:rounds(limits)
+  arguments.fields("rounds", limits)
   return rounds.iterate(self.recorder, limits, self.resume)
 end
 
@@ -273,7 +276,7 @@ end
 ---@return storlua.ScratchFile
 function Run:scratch_file(path, options)
   local file = scratch.claim(path, self.resume ~= nil, self.open_files,
-    options and options.any_name)
+    arguments.fields("scratch_file", options).any_name)
   -- What a ledger promises of the file ends with it.
   function file.on_remove()
     if self.promised[path] then pcall(self.event, self, "removed", { path = path }) end

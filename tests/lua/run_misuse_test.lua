@@ -1,0 +1,37 @@
+-- SPDX-License-Identifier: MIT
+--- What a script gives to the object t and gets wrong must not pass a run.
+
+local expect = require("procedure_run").expect
+local lu = require("luaunit")
+
+local test = {}
+
+-- 0 is true in Lua, and so are an exit code and a message in the wrong place.
+function test.test_what_is_no_judgement_passes_nothing()
+  for _, call in ipairs { 't:check("a", 0, "exit code")', 't:check("a", "all is %s", "well")',
+                          't:check("a", {})', 't:require("a", 1)' } do
+    local verdict = expect("raised", 3, call)
+    lu.assertStrContains(verdict.reasons[1], "true or false says whether it is right")
+  end
+  expect("failed", 1, 't:check("a", nil, "no")')
+  for returned, text in pairs { ["false"] = "run returned false", ["3"] = "run returned 3",
+                                ['nil, "no card"'] = "run returned nil, no card" } do
+    local verdict = expect("failed", 1, 't:check("a", true) do return ' .. returned .. " end")
+    lu.assertStrContains(verdict.reasons[1], text)
+  end
+  expect("passed", 0, 'do return t:check("a", true) end')
+  lu.assertEquals(#expect("failed", 1, 'do return t:check("a", false, "no") end').reasons, 1)
+end
+
+function test.test_misspelt_fields_are_named()
+  for call, text in pairs {
+    ["for _ in t:rounds { count = 1, puase = 1 } do end"] = "'puase' is not a field; did you mean",
+    ["for _ in t:rounds { second = 1 } do end"] = "did you mean 'seconds'?",
+    ['t:measure("a", NULL, { expect_error = true })'] = "did you mean 'expect_errors'?",
+    ['t:scratch_file("x", { anyname = true })'] = "did you mean 'any_name'?",
+  } do
+    lu.assertStrContains(expect("raised", 3, call).reasons[1], text)
+  end
+end
+
+return test
