@@ -78,6 +78,24 @@ function T.test_a_failed_line_does_not_end_the_prompt_but_is_not_success()
   lu.assertEquals(result.code, 3)
 end
 
+function T.test_piped_lines_that_are_not_finished_are_no_success()
+  local result = run_piped("7\nprint(\n1")
+  lu.assertEquals(result.stdout, "7\n")
+  lu.assertStrContains(result.stderr, "the input ends in the middle of this:\nprint(\n1\n")
+  lu.assertEquals(result.code, 3)
+end
+
+function T.test_error_tables_are_shown()
+  lu.assertEquals(run_piped('error({ code = "EX" })\n').stderr, '{code = "EX"}\n')
+end
+
+function T.test_os_exit_at_a_terminal_is_quiet()
+  local terminal <close> = open_terminal()
+  terminal:type("os.exit(3)\r")
+  terminal.scope:join()
+  lu.assertNotStrContains(terminal.seen, "clean-up failed")
+end
+
 function T.test_exit_ends_it_with_a_code()
   local result = run_piped("exit(4)\nprint('not reached')\n")
   lu.assertEquals(result.code, 4)

@@ -5,6 +5,7 @@
 --- that still runs.
 
 local errors = require("storlua.errors")
+local failure = require("storlua.failure")
 local line_editor = require("storlua.cli.line_editor")
 local scheduler = require("storlua.scheduler")
 local stream = require("storlua.stream")
@@ -43,7 +44,7 @@ local function make_environment(session)
       session.scope:spawn(name, function(...)
         local ok, err = pcall(fn, ...)
         if not ok and not (errors.is(err) and err.code == "CANCELLED") then
-          session:print(("task %s: %s"):format(name, tostring(err)))
+          session:print(("task %s: %s"):format(name, failure.text(err)))
         end
       end, ...)
     end,
@@ -99,7 +100,7 @@ local function run_line(session, chunk)
     error(first, 0) -- os.exit
   elseif not session.is_cancelled then
     session.failed = true
-    session:complain(tostring(first))
+    session:complain(failure.text(first))
   end
   return true
 end
@@ -110,7 +111,13 @@ local function loop(session)
   local text
   while true do
     local what, line = session:read(text and ">> " or "> ")
-    if what == "end" then return end
+    if what == "end" then
+      if text and session.is_plain then
+        session.failed = true
+        session:complain("the input ends in the middle of this:\n" .. text)
+      end
+      return
+    end
     if what == "interrupt" then
       text = nil
     else
@@ -219,11 +226,13 @@ function prompt.run()
   local mode <close> = is_terminal and errors.check(core.raw()) or nil
   local scope <close> = task.scope()
   local session = is_terminal and terminal_session(scope) or plain_session()
-  local _ <close> = task.defer(function() session:close() end)
+  local _ <close> = task.defer(function()
+    scope:cancel() -- the keyboard first: it reads from what is closed
+    session:close()
+  end)
   session.scope = scope
   if mode then session:print(GREETING:sub(1, -2)) end
   loop(session)
-  scope:cancel()
   return session.exit_code or (session.is_plain and session.failed and 3 or 0)
 end
 
