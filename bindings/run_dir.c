@@ -131,6 +131,20 @@ static int l_replace(lua_State *L) {
   return l_job_start(L, &kind, f);
 }
 
+static void run_check(struct sl_job *job, void *data) {
+  struct folder_job *f = data;
+  sl_job_enter(job, "stat", -1);
+  f->code = sl_file_check_replace(f->path, &f->error);
+}
+
+/* can_replace(path) -> job: fails as `replace` would, as far as that shows */
+static int l_can_replace(lua_State *L) {
+  static const struct l_job_kind kind = {
+      {"look for report", run_check, free}, push_done, NULL};
+  struct folder_job *f = new_job(L, l_check_path(L, 1), 0);
+  return l_job_start(L, &kind, f);
+}
+
 static int l_is_terminal(lua_State *L) {
   lua_pushboolean(L, isatty((int)l_check_range(L, 1, 0, 1024)));
   return 1;
@@ -142,6 +156,7 @@ int luaopen_storlua_core_run_dir(lua_State *L) {
   static const luaL_Reg functions[] = {{"open", l_open},
                                        {"close", l_close},
                                        {"replace", l_replace},
+                                       {"can_replace", l_can_replace},
                                        {"is_terminal", l_is_terminal},
                                        {NULL, NULL}};
   l_new_class(L, FOLDER, methods);

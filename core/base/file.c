@@ -94,11 +94,16 @@ int sl_file_write_fd(int fd, const void *content, size_t length) {
   return 0;
 }
 
-int sl_file_sync_name(const char *path, struct sl_error *e) {
+/* The folder that the name of `path` lies in, from malloc. */
+static char *folder_of(const char *path) {
   const char *slash = strrchr(path, '/');
-  char *directory = !slash          ? strdup(".")
-                    : slash == path ? strdup("/")
-                                    : strndup(path, (size_t)(slash - path));
+  return !slash          ? strdup(".")
+         : slash == path ? strdup("/")
+                         : strndup(path, (size_t)(slash - path));
+}
+
+int sl_file_sync_name(const char *path, struct sl_error *e) {
+  char *directory = folder_of(path);
   if (!directory) return sl_error_set(e, -ENOMEM, "malloc", path, -1);
   int code = 0;
   int fd = open_retry(directory, O_RDONLY | O_DIRECTORY, 0);
@@ -184,6 +189,33 @@ int sl_file_replace(const char *path, const void *content, size_t length,
   char *real = realpath(path, NULL);
   if (!real) return sl_error_set(e, -errno, "realpath", path, -1);
   int code = replace_file(real, content, length, e);
+  free(real);
+  return code;
+}
+
+static int check_folder(const char *path, struct sl_error *e) {
+  struct stat st;
+  char *folder = folder_of(path);
+  if (!folder) return sl_error_set(e, -ENOMEM, "malloc", path, -1);
+  int code = 0;
+  if (stat(folder, &st) != 0)
+    code = sl_error_set(e, -errno, "open", folder, -1);
+  else if (!S_ISDIR(st.st_mode))
+    code = sl_error_set(e, -ENOTDIR, "open", folder, -1);
+  else if (access(folder, W_OK | X_OK) != 0)
+    code = sl_error_set(e, -errno, "write to", folder, -1);
+  free(folder);
+  return code;
+}
+
+int sl_file_check_replace(const char *path, struct sl_error *e) {
+  struct stat st;
+  if (stat(path, &st) != 0) return check_folder(path, e);
+  if (S_ISDIR(st.st_mode)) return sl_error_set(e, -EISDIR, "open", path, -1);
+  if (!S_ISREG(st.st_mode)) return 0; /* whether anybody reads shows later */
+  char *real = realpath(path, NULL);
+  if (!real) return sl_error_set(e, -errno, "realpath", path, -1);
+  int code = check_folder(real, e);
   free(real);
   return code;
 }

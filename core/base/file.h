@@ -29,6 +29,10 @@ int sl_file_read_all(const char *path, char **content, size_t *length,
 int sl_file_replace(const char *path, const void *content, size_t length,
                     struct sl_error *e);
 
+/* Tells whether sl_file_replace could do its work as things are, without
+ * touching anything: 0, or why not. */
+int sl_file_check_replace(const char *path, struct sl_error *e);
+
 /* Puts the name of `path` on the medium: fsyncs the folder it lies in.  That
  * of the file alone promises no more than its content. */
 int sl_file_sync_name(const char *path, struct sl_error *e);

@@ -88,6 +88,15 @@ function report.write_file(directory, format, file)
   return ended
 end
 
+--- Refuses a file that write_file could not write. A run asks at its start:
+--- after two days it is too late to name another.
+---@async
+---@param file string
+function report.check_file(file)
+  local ok, err = errors.try(job.wait_on, file, core.can_replace(file))
+  if not ok then errors.raise("USAGE", "a report cannot be written: %s", err.message) end
+end
+
 local function make(directory, formats, output)
   for _, format in ipairs(formats) do report.check_format(format) end
   if output and #formats > 1 then

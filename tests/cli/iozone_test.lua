@@ -228,7 +228,7 @@ function suite.test_outputs_are_tried_before_the_run()
   refused(folder.path, "-s 64k -b none/out.xls", "cannot be written")
   refused(folder.path, "-s 64k --csv /proc/x.csv", "cannot be written")
   fs.mkdir(folder.path .. "/out.xlsx")
-  refused(folder.path, "-s 64k -b out.xls", "is no regular file")
+  refused(folder.path, "-s 64k -b out.xls", "is a directory")
   lu.assertEquals(#cli_run.events_of(folder.path .. "/run", "measure"), 0)
 end
 

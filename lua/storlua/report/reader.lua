@@ -7,7 +7,8 @@ local event = require("storlua.event")
 
 local reader = {}
 
-local ENOENT = 2
+local ENOENT, ENOTDIR = 2, 20
+local VERSION = 1 -- of events, their field `v`
 
 ---@class storlua.ReadState
 ---@field events integer read
@@ -18,7 +19,10 @@ local ENOENT = 2
 -- The opened file; nil when there is none.
 local function lines_of(path)
   local file, message, number = io.open(path, "rb")
-  if not file and number ~= ENOENT then errors.raise("USAGE", "%s", message) end
+  if not file and number ~= ENOENT then
+    errors.raise("USAGE", "%s%s", message,
+      number == ENOTDIR and " (a report is of the folder of a run)" or "")
+  end
   return file
 end
 
@@ -57,6 +61,10 @@ function reader.read(directory, visit)
   local state = { events = 0, torn_bytes = 0, lost_events = 0, bytes = 0 }
   local seq = 0
   local function count(fields, line)
+    if math.type(fields.v) == "integer" and fields.v > VERSION then
+      errors.raise("BADLOG", "%s: events of version %d, of a newer storlua: this one reads %d",
+        directory, fields.v, VERSION)
+    end
     local this = math.tointeger(fields.seq)
     if this then
       if this <= seq then return end -- seen already: the log was rotated meanwhile

@@ -222,6 +222,7 @@ end
 -- Everything behind the folder.
 local function fill(self, opt, target)
   local settings, folder = self.settings, self.folder
+  self.reporters:check_files()
   local left, log_state, results = read_folder(settings, opt)
   self.rules = self.rules or rules_of(self.procedure, opt, settings.board)
   self.conditions = collect_conditions(target

@@ -37,6 +37,13 @@ function reporters.new(settings)
   return self
 end
 
+--- Refuses report files that could not be written at the end; the folder of
+--- the run, in which they may lie, is there.
+---@async
+function Reporters:check_files()
+  for _, asked in ipairs(self.files) do report.check_file(asked.file) end
+end
+
 local function problem(self, name, err)
   local text = ("the reporter %s failed: %s"):format(name, tostring(err))
   self.problems[#self.problems + 1] = text

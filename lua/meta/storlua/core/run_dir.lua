@@ -4,6 +4,10 @@
 
 local run_dir = {}
 
+--- can_replace(path) -> job: fails as `replace` would, as far as that shows
+---@param path string
+function run_dir.can_replace(path) end
+
 --- close(folder, remove) -> job: lets go of the folder; takes it away before when `remove` is
 --- true
 ---@param folder any
