@@ -62,6 +62,7 @@ local function split_host(argv)
   local head = table.move(argv, 1, first - 1, 1, {})
   local given = command_line.parse(run_options.host, head)
   local opt = require("storlua.cli.options").complete(run_options.host, given)
+  run_options.check_folders(given)
   return first, opt, given
 end
 

@@ -70,9 +70,13 @@ end
 local function not_found(name)
   local nearest = require("storlua.nearest")
   local names = bundled_names()
-  local wanted = name:find("%.lua$") and name or name .. ".lua"
+  table.move({ "list", "report" }, 1, 2, #names + 1, names) -- commands
+  local hint = nearest.hint(name, names)
+  if hint == "" and #name > 1 and not name:find("%.lua$") then
+    hint = nearest.hint(name .. ".lua", names)
+  end
   errors.raise("USAGE", "no script %s here, in the script folders or bundled%s",
-    require("storlua.cli.option_types").quote(name), nearest.hint(wanted, names))
+    require("storlua.cli.option_types").quote(name), hint)
 end
 
 --- Finds a script and reads it; raises a usage error when there is none.

@@ -146,7 +146,7 @@ function help.host()
   local out = {
     "usage: storlua [run options] SCRIPT.lua [script options]",
     "       storlua list",
-    "       storlua report RUN_DIR --to text,json,csv,junit,iozone,matrix,xlsx",
+    "       storlua report RUN_DIR [--to FORMATS] [--output FILE]",
     "       storlua -e CODE | -i | --version",
     "",
     "Runs test procedures for storage and memory: bundled ones, named by",

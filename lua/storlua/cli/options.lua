@@ -204,7 +204,8 @@ function options.complete(declaration, given, file, lenient)
     all_given[option.key] = value
     if value == nil then value = option.value end
     if value == nil and option.required and not lenient then
-      usage("%s is required", option.positional and option.name or "--" .. option.name)
+      usage("%s is required", not option.positional and "--" .. option.name
+        or option.metavar or option.name)
     end
     if value == nil and option.type == "flag" then value = false end
     if value == nil and option.type == "list" then value = {} end

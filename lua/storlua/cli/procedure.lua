@@ -23,6 +23,7 @@ local function parse(self, call)
   end
   local all = options.join(self.options, run_options.run)
   local given = command_line.parse(all, call.arguments)
+  run_options.check_folders(given)
   for key, value in pairs(host_given) do
     if given[key] == nil then given[key] = value end
   end

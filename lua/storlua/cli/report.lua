@@ -12,7 +12,8 @@ local DECLARED = options.declare({
     required = true,
     help = "folder of the run" },
   { name = "to", type = "string", metavar = "FORMATS", default = "text",
-    help = "formats, joined by commas" },
+    help = "joined by commas: text, json, csv, junit; of procedures with tables of their own "
+      .. "iozone, matrix, rawblock, iperf, fio, fio_json, xlsx" },
   { name = "output", type = "string", path = true, metavar = "FILE",
     help = "write here, not to stdout" },
   { name = "help", short = "h", type = "flag", help = "print this and end" },

@@ -49,6 +49,20 @@ for _, option in ipairs(run_options.run.list) do
   run_options.taken[option.name] = "an option of every run"
 end
 
+--- Refuses folders that are not there: a script or a library from elsewhere
+--- would run in place of what was meant.
+---@param given table<string, any> checked run options
+function run_options.check_folders(given)
+  for key, name in pairs { script_dir = "--script-dir", lua_dir = "--lua-dir" } do
+    local path = given[key]
+    local stat, err
+    if path then stat, err = require("storlua.fs").try_stat(path) end
+    if path and not (stat and stat.is_directory) then
+      options.usage("%s: %s", name, err and err.message or path .. " is not a folder")
+    end
+  end
+end
+
 local function split_report(text)
   local format, file = text:match("^([^=]*)=(.*)$")
   if file == "" then options.usage("--report: %s: the file name is empty", text) end
