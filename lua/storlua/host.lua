@@ -105,7 +105,7 @@ end
 local function code_of_error(err)
   local code = errors.is(err) and err.code
   if code == "EXIT" then return scheduler.exit_code end
-  if code == "EPIPE" then return 1 end
+  if code == "NO_READER" then return 1 end
   if code == "SIGNAL" and scheduler.stopped_by then return 128 + scheduler.stopped_by end
   if cli.is_usage(err) then
     say(failure.text(err))

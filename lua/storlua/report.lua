@@ -49,7 +49,7 @@ function report.stdout_writer()
     local ok, message, number = io.stdout:write(text)
     if ok then ok, message, number = io.stdout:flush() end
     if ok then return end
-    error(errors.new { code = number == 32 and "EPIPE" or "EIO",
+    error(errors.new { code = number == 32 and "NO_READER" or "EIO",
                        message = "standard output: " .. tostring(message) }, 0)
   end
 end
@@ -124,7 +124,7 @@ end
 function report.main(directory, formats, options)
   local ended, err = errors.try(make, directory, formats, (options or {}).output)
   if ended == nil then
-    if err.code == "EPIPE" then return 1 end
+    if err.code == "NO_READER" then return 1 end
     io.stderr:write("storlua: ", err.message, "\n")
     return err.code == "USAGE" and 2 or 1
   end

@@ -12,9 +12,10 @@ local stdlib = {}
 local EPIPE = 32
 
 -- The reader of our output has gone: as with SIGPIPE the run ends, but its
--- clean-ups run. Nothing is printed; the exit code is 1.
+-- clean-ups run. Nothing is printed; the exit code is 1. Not EPIPE, which a
+-- child or a connection may have met: that is told.
 local function end_of_output()
-  local err = errors.new { code = "EPIPE", message = "the standard output was closed" }
+  local err = errors.new { code = "NO_READER", message = "the standard output was closed" }
   scheduler.stop_root(err)
   error(err, 0)
 end

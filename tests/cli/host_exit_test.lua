@@ -104,6 +104,12 @@ function suite.test_closed_output_ends_quietly()
   end
 end
 
+-- Only the reader of our own output goes without a word.
+function suite.test_a_pipe_that_broke_elsewhere_is_told()
+  check_raised([[local child <close> = require("storlua.process").start { "true" } child:wait() ]]
+    .. [[while true do child:write("x") task.sleep(0) end]], "EPIPE", "true stdin")
+end
+
 function suite.test_full_output_is_a_failure()
   local result = process.try_run { "sh", "-c", [["$0" -e 'print("x")' > /dev/full]],
     cli_run.program, timeout = 60 }

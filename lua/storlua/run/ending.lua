@@ -25,12 +25,12 @@ local function classify(self, caught, exit_code)
   local err = caught.err
   local code = errors.is(err) and err.code
   if self.t.endings[err] then return end
-  if scheduler.stopped_by and (STOPS[code] or code == "EPIPE") then return end
+  if scheduler.stopped_by and (STOPS[code] or code == "NO_READER") then return end
   if code == "EXIT" then
     -- whatever its code: what run had still to do was not done
     self.recorder:find("failed", ("incomplete: the script called os.exit(%d) before run had "
       .. "returned"):format(exit_code))
-  elseif code == "EPIPE" then
+  elseif code == "NO_READER" then
     self.recorder:find("failed", err.message)
   elseif STATUS_OF_CODE[code] then
     -- the failure of the log is found in any case

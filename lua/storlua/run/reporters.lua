@@ -47,7 +47,7 @@ end
 local function problem(self, name, err)
   local text = ("the reporter %s failed: %s"):format(name, tostring(err))
   self.problems[#self.problems + 1] = text
-  if errors.is(err) and err.code == "EPIPE" then return end -- ends quietly
+  if errors.is(err) and err.code == "NO_READER" then return end -- ends quietly
   io.stderr:write("storlua: ", text, "\n")
 end
 
