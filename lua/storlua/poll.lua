@@ -33,7 +33,9 @@ end
 ---@return boolean readable
 ---@return boolean writable
 function poll.wait(fd, mode, timeout_seconds)
-  if timeout_seconds then return task.timeout(timeout_seconds, wait, fd, mode) end
+  if timeout_seconds then
+    return task.timeout_of("wait for descriptor " .. tostring(fd), timeout_seconds, wait, fd, mode)
+  end
   return wait(fd, mode)
 end
 

@@ -13,6 +13,9 @@ local serial = {}
 ---@param options? {baud?: integer} default 115200
 ---@return storlua.Stream
 function serial.open(path, options)
+  for name in pairs(type(options) == "table" and options or { options }) do
+    if name ~= "baud" then error("serial.open: takes a table {baud}", 2) end
+  end
   local baud = options and options.baud or 115200
   local port = stream.new(errors.check(core.serial(path, baud)), path)
   port.strip_cr = true

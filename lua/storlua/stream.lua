@@ -133,7 +133,9 @@ end
 ---@param timeout_seconds? number
 ---@return string|nil
 function Stream:read_line(timeout_seconds)
-  if timeout_seconds then return task.timeout(timeout_seconds, next_line, self) end
+  if timeout_seconds then
+    return task.timeout_of("read a line of " .. self.name, timeout_seconds, next_line, self)
+  end
   return next_line(self)
 end
 

@@ -227,6 +227,14 @@ function Scope:__close(err)
   if self.failed_name then scheduler.record(problem, self.failed_name) end
 end
 
+local function limited(message, ns, fn, ...)
+  local scope <close> = task.scope()
+  local _ <close> = task.defer_timer(ns, function()
+    scope:fail(errors.new { code = "TIMEOUT", message = message })
+  end)
+  return fn(...)
+end
+
 --- Runs `fn(...)` for at most `seconds`; past that it raises an error with the
 --- code "TIMEOUT" at the wait that fn is in.
 ---@async
@@ -235,13 +243,14 @@ end
 ---@return any ... results of fn
 function task.timeout(seconds, fn, ...)
   local ns = to_ns(seconds, "task.timeout", 2)
-  local scope <close> = task.scope()
-  local _ <close> = task.defer_timer(ns, function()
-    scope:fail(errors.new {
-      code = "TIMEOUT", message = ("not done within %g s"):format(seconds),
-    })
-  end)
-  return fn(...)
+  return limited(("not done within %g s"):format(seconds), ns, fn, ...)
+end
+
+--- The same for a call of the library, whose error says what was waited for.
+---@package
+function task.timeout_of(what, seconds, fn, ...)
+  local ns = to_ns(seconds, what, 3)
+  return limited(("%s: not done within %g s"):format(what, seconds), ns, fn, ...)
 end
 
 ---@package

@@ -43,8 +43,13 @@ end
 ---@return storlua.Stream
 function tcp.connect(host, port, timeout_seconds)
   if type(host) ~= "string" then error("tcp.connect: host must be a string", 2) end
-  if math.type(port) ~= "integer" then error("tcp.connect: port must be an integer", 2) end
-  if timeout_seconds then return task.timeout(timeout_seconds, connect, host, port) end
+  if math.type(port) ~= "integer" or port < 1 or port > 65535 then
+    error("tcp.connect: port must be an integer from 1 to 65535", 2)
+  end
+  if timeout_seconds then
+    local what = ("connect to %s port %d"):format(host, port)
+    return task.timeout_of(what, timeout_seconds, connect, host, port)
+  end
   return connect(host, port)
 end
 

@@ -115,13 +115,16 @@ function T.test_serial_line()
   lu.assertEquals(port:read_line(5), "login: ")
   port:write("root\n")
   lu.assertEquals(far:read_line(), "root")
-  fails_with("TIMEOUT", port.read_line, port, 0.02)
+  local err = fails_with("TIMEOUT", port.read_line, port, 0.02)
+  lu.assertEquals(err.message, ("read a line of %s: not done within 0.02 s"):format(path))
 end
 
 function T.test_serial_failures()
   fails_with("ENOTTY", serial.open, "/dev/null")
   fails_with("EINVAL", serial.open, "/dev/null", { baud = 12345 })
   fails_with("ENOENT", serial.open, "/dev/no-such-tty")
+  lu.assertErrorMsgContains("takes a table {baud}", serial.open, "/dev/null", { buad = 9600 })
+  lu.assertErrorMsgContains("takes a table {baud}", serial.open, "/dev/null", 9600)
 end
 
 function T.test_poll()

@@ -14,6 +14,10 @@ local known = {
   stdout_path = "string", stderr = "any", stderr_path = "string",
 }
 
+-- Handles wait where the script says, and give what is read as it comes.
+local ONLY_RUN = { timeout = "a timeout of process.run; here task.timeout sets one",
+                   max_output_bytes = "a limit of process.run" }
+
 -- Linux numbers that are the same on every architecture but MIPS and SPARC.
 local signals = {
   HUP = 1, INT = 2, QUIT = 3, ABRT = 6, KILL = 9, USR1 = 10, SEGV = 11, USR2 = 12, PIPE = 13,
@@ -49,6 +53,11 @@ local function read_argv(spec, caller)
     end
     if value:find("\0", 1, true) then misuse(caller, "argument %d contains a NUL", i) end
     argv[i] = value
+  end
+  for key in pairs(spec) do
+    if math.type(key) == "integer" and (key < 1 or key > #argv) then
+      misuse(caller, "argument %d is nil, and %d is not", #argv + 1, key)
+    end
   end
   if not argv[1] or argv[1] == "" then misuse(caller, "the list has no command") end
   return argv
@@ -102,6 +111,9 @@ function process_spec.read(spec, caller, defaults)
   for key, value in pairs(spec) do
     local wanted = known[key] or math.type(key) == "integer" and "any"
     if not wanted then misuse(caller, "unknown field %q", tostring(key)) end
+    if ONLY_RUN[key] and caller == "process.start" then
+      misuse(caller, "%s is %s", key, ONLY_RUN[key])
+    end
     if wanted ~= "any" and type(value) ~= wanted then
       misuse(caller, "%s is a %s, not a %s", key, type(value), wanted)
     end
