@@ -35,6 +35,7 @@ local function run_script(argv, index, host_opt, host_given)
   if procedure and procedure.is(result) then
     return require("storlua.cli.procedure").main(result, found, {
       argv = argv, arguments = arguments, host_opt = host_opt, host_given = host_given,
+      exit_code = exit_code,
     })
   end
   return exit_code(result)

@@ -116,6 +116,16 @@ function procedure.is(value)
   return getmetatable(value) == Procedure
 end
 
+-- What a function of the procedure returns; one that forgot its `return` is
+-- told, or there would be no limits and no reports.
+local function result_of(name, wanted, fn, ...)
+  local value = fn(...)
+  if type(value) ~= "table" then
+    shape.fail(name, "returned %s, not %s", value == nil and "nothing" or tostring(value), wanted)
+  end
+  return value
+end
+
 --- The entries of `thresholds` for these options and this board, checked.
 ---@param opt table
 ---@param board? table
@@ -123,9 +133,39 @@ end
 function Procedure:thresholds_for(opt, board)
   local list = self.thresholds or {}
   if type(list) ~= "function" then return list end
-  list = list(opt, board) or {}
+  list = result_of("thresholds", "a list; {} is none", list, opt, board)
   check_thresholds(list, "thresholds")
   return list
+end
+
+--- The options that `arguments` reads from a foreign command line.
+---@param argv string[]
+---@return table opt
+function Procedure:options_of(argv)
+  return result_of("arguments", "a table of options", self.arguments, argv)
+end
+
+--- The reports that the procedure brings along, checked.
+---@param opt table
+---@return table[] list of {format, file}
+function Procedure:reports_for(opt)
+  local list = self.reports and result_of("reports", "a list; {} is none", self.reports, opt) or {}
+  shape.list(list, "reports", function(entry, where)
+    shape.check(entry, where, { format = "!string", file = "string" })
+  end)
+  return list
+end
+
+--- The thing under test as `target` names it; nil where it leaves that to us.
+---@param opt table
+---@param board? table
+---@return string|nil
+function Procedure:target_for(opt, board)
+  local path = self.target(opt, board)
+  if path ~= nil and type(path) ~= "string" then
+    shape.fail("target", "returned %s, not a path", tostring(path))
+  end
+  return path
 end
 
 --- The ids that are known before the run, checked.
@@ -133,7 +173,9 @@ end
 ---@return string[]
 function Procedure:cases_for(opt)
   local cases = self.cases or {}
-  if type(cases) == "function" then cases = cases(opt) or {} end
+  if type(cases) == "function" then
+    cases = result_of("cases", "a list; {} is none", cases, opt)
+  end
   check_cases(cases, "cases")
   return cases
 end

@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: MIT
 --- What a script gives to the object t and gets wrong must not pass a run.
 
-local expect = require("procedure_run").expect
 local lu = require("luaunit")
+local procedure_run = require("procedure_run")
+
+local expect = procedure_run.expect
 
 local test = {}
 
@@ -31,6 +33,31 @@ function test.test_misspelt_fields_are_named()
     ['t:scratch_file("x", { anyname = true })'] = "did you mean 'any_name'?",
   } do
     lu.assertStrContains(expect("raised", 3, call).reasons[1], text)
+  end
+end
+
+-- Forgotten, a `return` would leave a run without its limits.
+function test.test_functions_that_return_nothing_are_told()
+  for fields, text in pairs {
+    ["thresholds = function() end,"] = "thresholds returned nothing",
+    ["cases = function() end,"] = "cases returned nothing",
+    ["reports = function() end,"] = "reports returned nothing",
+    ['reports = function() return { { format = "csv", flie = "x" } } end,'] = "mean 'file'?",
+    ["arguments = function() end,"] = "arguments returned nothing",
+    ["target = function() return 5 end,"] = "target returned 5, not a path",
+  } do
+    local place <close> = procedure_run.place('t:check("a", true)', fields)
+    local result = procedure_run.run(place)
+    lu.assertEquals(result.code, 2, fields .. result.stderr)
+    lu.assertStrContains(result.stderr, text)
+    lu.assertNil(io.open(place.run_dir))
+  end
+end
+
+function test.test_a_tool_that_returns_false_has_failed()
+  for returned, code in pairs { ["false"] = 1, ["7"] = 7, ["nil"] = 0, ['"x"'] = 3 } do
+    local place <close> = procedure_run.place("do return " .. returned .. " end", "tool = true,")
+    lu.assertEquals(procedure_run.run(place).code, code, returned)
   end
 end
 

@@ -65,7 +65,7 @@ end
 local function add_reports(self, opt, settings)
   local on_stdout = false
   for _, asked in ipairs(settings.reports) do on_stdout = on_stdout or not asked.file end
-  for _, brought in ipairs(self.reports and self.reports(opt) or {}) do
+  for _, brought in ipairs(self:reports_for(opt)) do
     if brought.file or not on_stdout then table.insert(settings.reports, brought) end
   end
 end
@@ -74,7 +74,7 @@ end
 ---@async
 ---@param self storlua.Procedure
 ---@param found storlua.Script
----@param call table argv, arguments, host_opt, host_given
+---@param call table argv, arguments, host_opt, host_given, exit_code (of what a tool returns)
 ---@return integer exit code
 function procedure_command.main(self, found, call)
   if asks_help(self, call) then
@@ -87,12 +87,12 @@ function procedure_command.main(self, found, call)
     call.list_cases = true
   end
   local opt, given, run, run_given = parse(self, call)
-  if not opt then opt = self.arguments(call.arguments) end
+  if not opt then opt = self:options_of(call.arguments) end
   if run.list_cases or call.list_cases then
     for _, id in ipairs(self:cases_for(opt)) do print(id) end
     return 0
   end
-  if self.tool then return self.run(nil, opt) or 0 end
+  if self.tool then return call.exit_code(self.run(nil, opt)) end
   local settings = run_options.settings(run)
   local board = require("storlua.board").select(run.board, found.dir)
   settings.board, settings.board_name = board, board.name

@@ -46,7 +46,7 @@ local TARGETS = { "dir", "path", "device", "file" }
 -- false where no storage is tested.
 local function target_of(procedure, opt, board, here)
   if procedure.target == false then return false end
-  if procedure.target then return procedure.target(opt, board) or here end
+  if procedure.target then return procedure:target_for(opt, board) or here end
   for _, name in ipairs(TARGETS) do
     local value = opt[name]
     if type(value) == "table" then value = value[1] end
