@@ -6,6 +6,7 @@
 local core = require("storlua.core.run_dir")
 local coverage = require("storlua.report.coverage")
 local errors = require("storlua.errors")
+local fs = require("storlua.fs")
 local job = require("storlua.job")
 local model = require("storlua.report.model")
 local reader = require("storlua.report.reader")
@@ -16,6 +17,10 @@ local report = {
   -- only where the module for it is, and only of runs that have a matrix
   on_use = { "xlsx" },
 }
+
+-- What a run keeps in its folder; a report in its place would destroy it.
+local OF_A_RUN = { ["events.jsonl"] = true, ["events.1.jsonl"] = true, ["summary.json"] = true,
+                   lock = true, reserve = true }
 
 -- These say themselves which part of the run they cover, or show it.
 local TELL_COVERAGE = { text = true, json = true, csv = true, junit = true }
@@ -95,6 +100,10 @@ end
 function report.check_file(file)
   local ok, err = errors.try(job.wait_on, file, core.can_replace(file))
   if not ok then errors.raise("USAGE", "a report cannot be written: %s", err.message) end
+  local folder, name = (fs.try_realpath(file) or file):match("^(.-)([^/]*)$")
+  if OF_A_RUN[name] and fs.exists(folder .. "lock") then
+    errors.raise("USAGE", "a report cannot be written: %s is a file of the run itself", file)
+  end
 end
 
 local function make(directory, formats, output)
@@ -102,6 +111,7 @@ local function make(directory, formats, output)
   if output and #formats > 1 then
     errors.raise("USAGE", "--output takes one format, not %d", #formats)
   end
+  if output then report.check_file(output) end
   local ended = true
   for _, format in ipairs(formats) do
     local this

@@ -168,33 +168,6 @@ function test.test_a_report_that_cannot_be_written_is_a_failure_that_loses_nothi
   lu.assertEquals(cli_run.verdict(place.run_dir).status, "passed")
 end
 
-function test.test_a_report_that_could_not_be_written_is_refused_at_the_start()
-  local place <close> = procedure_run.place([[t:check("a", true)]])
-  for _, file in ipairs { "/nonexistent/x.xml", ".", "case.lua/x.xml" } do
-    local result = procedure_run.run(place, { "--report", "junit=" .. file })
-    lu.assertEquals(result.code, 2, file)
-    lu.assertStrContains(result.stderr, "a report cannot be written: ")
-    lu.assertNil(io.open(place.run_dir))
-  end
-  local inside = place.run_dir .. "/x.xml" -- in a folder that only the run makes
-  lu.assertEquals(procedure_run.run(place, { "--report", "junit=" .. inside }).code, 0)
-  lu.assertNotNil(io.open(inside))
-end
-
-function test.test_logs_of_a_newer_version_and_what_is_no_folder_are_refused()
-  local place <close> = procedure_run.place([[t:check("a", true)]])
-  lu.assertEquals(procedure_run.run(place).code, 0)
-  local log = place.run_dir .. "/events.jsonl"
-  local result = cli_run.run { "report", log }
-  lu.assertEquals(result.code, 2)
-  lu.assertStrContains(result.stderr, "the folder of a run")
-  process.run { "sed", "-i", 's/"v":1/"v":2/', log }
-  result = cli_run.run { "report", place.run_dir }
-  lu.assertEquals(result.code, 1)
-  lu.assertEquals(result.stdout, "")
-  lu.assertStrContains(result.stderr, "of a newer storlua")
-end
-
 function test.test_stdout_closed_early_ends_quietly_with_a_verdict()
   local place <close> = procedure_run.place [[
     for n in t:rounds { seconds = 60 } do

@@ -21,9 +21,15 @@ Reporters.__name = "storlua.Reporters"
 function reporters.new(settings)
   local self = setmetatable({ streams = {}, files = {}, problems = {} }, Reporters)
   local on_stdout
+  local formats = {} -- by file
   for _, asked in ipairs(settings.reports or {}) do
     report.check_format(asked.format)
     if asked.file then
+      if formats[asked.file] then
+        errors.raise("USAGE", "--report: %s and %s both write to %s", formats[asked.file],
+          asked.format, asked.file)
+      end
+      formats[asked.file] = asked.format
       self.files[#self.files + 1] = asked
     elseif on_stdout then
       errors.raise("USAGE", "--report: %s and %s both write to stdout; give one a file: %s=FILE",
