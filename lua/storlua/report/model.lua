@@ -286,6 +286,8 @@ function model.incomplete_text(state)
   if state.bytes == 0 then
     return "incomplete: events.jsonl is empty, the run ended before its first event was on disk"
   end
+  local pid = state.directory and require("storlua.report.holder").of(state.directory)
+  if pid then return ("incomplete: still running (process %d)"):format(pid) end
   return "incomplete: no verdict (crashed or still running)"
 end
 

@@ -11,6 +11,7 @@ local ENOENT, ENOTDIR = 2, 20
 local VERSION = 1 -- of events, their field `v`
 
 ---@class storlua.ReadState
+---@field directory string
 ---@field events integer read
 ---@field torn_bytes integer of a last line that is not whole
 ---@field lost_events integer gaps in seq
@@ -58,7 +59,7 @@ end
 ---@param visit fun(fields: table, line: string)
 ---@return storlua.ReadState
 function reader.read(directory, visit)
-  local state = { events = 0, torn_bytes = 0, lost_events = 0, bytes = 0 }
+  local state = { directory = directory, events = 0, torn_bytes = 0, lost_events = 0, bytes = 0 }
   local seq = 0
   local function count(fields, line)
     if math.type(fields.v) == "integer" and fields.v > VERSION then
