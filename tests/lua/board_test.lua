@@ -149,6 +149,35 @@ function tests.test_a_run_is_watched()
   end
 end
 
+local function limit_text(fields)
+  return ("return { name = 'x', roles = { emmc = { limits = { { %s } } } } }"):format(fields)
+end
+
+-- Two limits of one metric: fast sequential writes must not lift slow random
+-- ones over their limit, nor these pull the others below theirs.
+function tests.test_limits_of_one_metric_are_judged_apart()
+  local folder <close> = fs.temp_dir()
+  fs.write_atomic(folder.path .. "/b.lua", [[return { name = "x", roles = { emmc = { limits = {
+    { metric = "write.mb_s", min = 60, applies_to = { order = "sequential" } },
+    { metric = "write.mb_s", min = 5, applies_to = { order = "random", record_bytes_max = "4k" } },
+    { metric = "write.mb_s", statistic = "min", min = 4,
+      applies_to = { order = "random", record_bytes_max = "4k" } },
+    { metric = "write.iops", min = 1 } } } } }]])
+  local kit, list = board.load(folder.path .. "/b.lua"), {}
+  for _ = 1, 2 do
+    list[#list + 1] = measure("write", 16384, 1024, 100000)
+    list[#list + 1] = measure("write", 16384, 4, 3000, "random")
+  end
+  local ok = {}
+  for _, verdict in ipairs(kit:judge("emmc", list)) do
+    ok[verdict.metric .. " " .. verdict.statistic] = verdict.ok
+    lu.assertEquals(verdict.count, verdict.metric == "emmc.write.iops" and 4 or 2, verdict.metric)
+  end
+  lu.assertEquals(ok, { ["emmc.write.mb_s.sequential p50"] = true,
+    ["emmc.write.mb_s.random_to_4KiB p50"] = false,
+    ["emmc.write.mb_s.random_to_4KiB min"] = false, ["emmc.write.iops p50"] = true })
+end
+
 function tests.test_bad_boards_name_the_field()
   local folder <close> = fs.temp_dir()
   local path = folder.path .. "/b.lua"
@@ -159,12 +188,22 @@ function tests.test_bad_boards_name_the_field()
     ["return { name = 'x', role = {} }"] = "role is not a field; did you mean 'roles'?",
     ["return { name = 'x', roles = { emmc = { size = { min = '4kk' } } } }"] =
       "roles.emmc.size.min",
-    ["return { name = 'x', roles = { emmc = { limits = { { metric = 'w' } } } } }"] =
+    ["return { name = 'x', roles = { emmc = { limits = { { metric = 'write.iops' } } } } }"] =
       "roles.emmc.limits[1] needs min or max",
-    ["return { name = 'x', roles = { emmc = { limits = { { metric = 'w', min = 2, "
+    ["return { name = 'x', roles = { emmc = { limits = { { metric = 'write.iops', min = 2, "
       .. "max = 1 } } } } }"] = "roles.emmc.limits[1].min is above max",
-    ["return { name = 'x', roles = { emmc = { limits = { { metric = 'w', min = 2, "
+    ["return { name = 'x', roles = { emmc = { limits = { { metric = 'write.iops', min = 2, "
       .. "statistic = 'median' } } } } }"] = "roles.emmc.limits[1].statistic",
+    ["return { name = 'x', roles = { emmc = { size = { min = '3G', max = '1G' } } } }"] =
+      "roles.emmc.size.min is above max",
+    [limit_text "metric = 'write.mbs', min = 1"] =
+      "roles.emmc.limits[1].metric 'write.mbs' is none of",
+    [limit_text "metric = 'read.iops', min = 1, applies_to = { order = 'sequntial' }"] =
+      "applies_to.order 'sequntial' is none of",
+    [limit_text "metric = 'read.iops', min = 1, applies_to = { operation = 'write' }"] =
+      "applies_to.operation 'write' has no read.iops",
+    [limit_text("metric = 'read.iops', min = 1, applies_to = { record_bytes_min = '2M', "
+      .. "record_bytes_max = '1M' }")] = "applies_to.record_bytes_min is above record_bytes_max",
     ["return { name = 'x', roles = { emmc = { sensors = { { metric = 'c' } } } } }"] =
       "roles.emmc.sensors[1].read is missing",
     ["return {"] = "b.lua:1:",

@@ -62,12 +62,10 @@ function board_limits.value(metric, result)
   if direction == "read" and cache.from_medium == false then
     return nil, "the read did not come from the medium"
   end
-  local rate = RATES[name]
-  if not rate then return part.latency and part.latency[name] end
   local ns = part.io_ns
   if direction == "write" and result.flush then ns = ns + result.flush.ns end
   if ns <= 0 or part.bytes <= 0 then return nil, "nothing was moved" end
-  return rate(part, ns)
+  return RATES[name](part, ns)
 end
 
 -- What was worked on: a range of 0 bytes means all of the target.
@@ -80,7 +78,8 @@ local function size_of(spec, result)
 end
 
 --- The metric under which a limit is sampled: "emmc.write.mb_s", and for a
---- limit on each size "emmc.write.mb_s.16MiB".
+--- limit on each size "emmc.write.mb_s.16MiB"; where limits of one metric judge
+--- different workloads, their names stand between.
 ---@param role string
 ---@param limit table
 ---@param spec table
@@ -88,6 +87,7 @@ end
 ---@return string
 function board_limits.metric(role, limit, spec, result)
   local metric = role .. "." .. limit.metric
+  if limit.name then metric = metric .. "." .. limit.name end
   if limit.each ~= "size" then return metric end
   local text = quantity.text("size", size_of(spec, result)):gsub(" ", ""):gsub("%.", "_")
   return metric .. "." .. text

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- What a board file may contain; every error names the field.
 
+local limit_names = require("storlua.board.limit_names")
 local nearest = require("storlua.nearest")
 local pattern = require("storlua.pattern")
 local quantity = require("storlua.quantity")
@@ -10,6 +11,12 @@ local board_shape = {}
 
 --- In the order in which a device is matched against them.
 board_shape.ROLES = { "emmc", "sd", "nvme", "usb", "ram", "ddr", "net" }
+
+-- A name beside these would make a limit that judges nothing and says nothing.
+local METRICS = {
+  "read.mb_s", "read.mib_s", "read.iops", "write.mb_s", "write.mib_s", "write.iops",
+}
+local ORDERS = { "sequential", "backward", "random", "strided" }
 
 local STATISTICS = { min = true, max = true, mean = true, last = true }
 
@@ -36,7 +43,21 @@ local function text_or_list(value, where)
   if type(value) ~= "string" then shape.strings(value, where) end
 end
 
-local function check_applies_to(applies_to, where)
+local function one_of(value, known, where)
+  for _, name in ipairs(known) do
+    if name == value then return end
+  end
+  shape.fail(where, "'%s' is none of %s%s", value, table.concat(known, ", "),
+    nearest.hint(value, known))
+end
+
+local function in_order(owner, low, high, where)
+  if owner[low] and owner[high] and owner[low] > owner[high] then
+    shape.fail(where .. "." .. low, "is above %s: nothing lies between", high)
+  end
+end
+
+local function check_applies_to(applies_to, metric, where)
   shape.check(applies_to, where, {
     operation = "string", order = text_or_list, engine = text_or_list, direct = "boolean",
     record_bytes_min = "number|string", record_bytes_max = "number|string",
@@ -45,8 +66,16 @@ local function check_applies_to(applies_to, where)
   if operation and operation ~= "read" and operation ~= "write" and operation ~= "mixed" then
     shape.fail(where .. ".operation", "must be read, write or mixed, not '%s'", operation)
   end
+  if operation and operation ~= "mixed" and operation ~= metric:match("^%a+") then
+    shape.fail(where .. ".operation", "'%s' has no %s", operation, metric)
+  end
+  local orders = applies_to.order
+  for _, order in ipairs(type(orders) == "table" and orders or { orders }) do
+    one_of(order, ORDERS, where .. ".order")
+  end
   bytes(applies_to, "record_bytes_min", where)
   bytes(applies_to, "record_bytes_max", where)
+  in_order(applies_to, "record_bytes_min", "record_bytes_max", where)
 end
 
 local function check_limit(limit, where)
@@ -54,9 +83,7 @@ local function check_limit(limit, where)
     metric = "!string", statistic = "string", min = "number", max = "number", unit = "string",
     applies_to = "table", each = "string", note = "string",
   })
-  if not limit.metric:find("^[%w_.-]+$") then
-    shape.fail(where .. ".metric", "'%s' is no name of a metric", limit.metric)
-  end
+  one_of(limit.metric, METRICS, where .. ".metric")
   limit.statistic = limit.statistic or "p50"
   if not STATISTICS[limit.statistic] and not limit.statistic:find("^p%d%d?$") then
     shape.fail(where .. ".statistic", "must be min, max, mean, last or p50, p99 …, not '%s'",
@@ -76,7 +103,7 @@ local function check_limit(limit, where)
     shape.fail(where .. ".each", "can only be \"size\"")
   end
   limit.applies_to = limit.applies_to or {}
-  check_applies_to(limit.applies_to, where .. ".applies_to")
+  check_applies_to(limit.applies_to, limit.metric, where .. ".applies_to")
 end
 
 local function check_sensor(sensor, where)
@@ -91,6 +118,7 @@ local function check_size(role, where)
   shape.check(role.size, where .. ".size", { min = "number|string", max = "number|string" })
   bytes(role.size, "min", where .. ".size")
   bytes(role.size, "max", where .. ".size")
+  in_order(role.size, "min", "max", where .. ".size")
 end
 
 local function patterns(value, where)
@@ -111,6 +139,7 @@ local function check_role(role, where)
   bytes(role, "rated_write", where)
   role.limits, role.sensors = role.limits or {}, role.sensors or {}
   shape.list(role.limits, where .. ".limits", check_limit)
+  limit_names.tell_apart(role.limits)
   shape.list(role.sensors, where .. ".sensors", check_sensor)
   role.kernel = role.kernel or {}
   shape.check(role.kernel, where .. ".kernel", {
