@@ -74,6 +74,11 @@ local function matrix_of(kind, opt, dir, round)
     for _, size in ipairs(o.sizes) do
       if size <= opt.largest then sizes[#sizes + 1] = size end
     end
+    -- no size at all would mean all those of auto mode
+    if o.sizes[1] and not sizes[1] then
+      storlua.usage(("--largest: %s leaves no file: the smallest has %s"):format(
+        quantity.size_text(opt.largest), quantity.size_text(math.min(table.unpack(o.sizes)))))
+    end
     o.sizes = sizes
     if o.max_size then o.max_size = math.min(o.max_size, opt.largest) end
     if o.min_size then o.min_size = math.min(o.min_size, opt.largest) end
@@ -84,6 +89,12 @@ local function matrix_of(kind, opt, dir, round)
     if o.flag_words[i]:find("^%-[Rb]") then table.remove(o.flag_words, i) end
   end
   return iozone.matrix(o)
+end
+
+local function arguments_of(kind, argv)
+  local opt = parse(argv)
+  if opt.largest then matrix_of(kind, opt, ".", 1) end -- refuses what leaves no cell
+  return opt
 end
 
 local function note_limits(t, dir)
@@ -150,7 +161,7 @@ function emmc.procedure(kind)
     summary = kind.summary,
     description = kind.description,
     usage = HELP,
-    arguments = parse,
+    arguments = function(argv) return arguments_of(kind, argv) end,
     reports = function() return { { format = "iozone" } } end,
     thresholds = { "kernel.errors count == 0" },
     run = function(t, opt) run(t, opt, kind) end,

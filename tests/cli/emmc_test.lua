@@ -136,7 +136,8 @@ function suite.test_options()
   lu.assertStrContains(result.stdout, "48h")
   for _, case in ipairs { { { "-t", "48" }, "of what?" }, { { "-t" }, "needs a value" },
     { { "-x" }, "unknown option '-x'" }, { { "-d", "soon" }, "-d: 'soon'" },
-    { { "--loops", "0" }, "a count" } } do
+    { { "--loops", "0" }, "a count" }, { { "--largest", "0" }, "leaves no file" },
+    { { "--largest", "8K" }, "leaves no file: the smallest has 16 KiB" } } do
     result = cli_run.run { "emmc_performance.lua", table.unpack(case[1]) }
     lu.assertEquals(result.code, 2)
     lu.assertStrContains(result.stderr, case[2])
