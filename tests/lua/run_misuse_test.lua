@@ -37,6 +37,14 @@ function test.test_misspelt_fields_are_named()
 end
 
 -- Forgotten, a `return` would leave a run without its limits.
+-- A report of the run would stumble over them.
+function test.test_labels_are_texts_and_numbers()
+  for _, labels in ipairs { '"x"', "{ a = {} }", '{ "a" }' } do
+    local verdict = expect("raised", 3, 't:measure("a", NULL, { labels = ' .. labels .. " })")
+    lu.assertStrContains(verdict.reasons[1], "labels are a table of texts and numbers by name")
+  end
+end
+
 function test.test_functions_that_return_nothing_are_told()
   for fields, text in pairs {
     ["thresholds = function() end,"] = "thresholds returned nothing",

@@ -43,6 +43,18 @@ local FIELDS = {
   scratch_file = { "any_name" },
 }
 
+local function check_labels(method, labels)
+  local ok = type(labels) == "table"
+  for name, value in pairs(ok and labels or {}) do
+    local kind = type(value)
+    ok = ok and type(name) == "string"
+      and (kind == "string" or kind == "number" or kind == "boolean")
+  end
+  if not ok then
+    error(("t:%s: labels are a table of texts and numbers by name"):format(method), 4)
+  end
+end
+
 --- Refuses a table with fields that the method does not know.
 ---@param method string
 ---@param given? table
@@ -60,6 +72,7 @@ function arguments.fields(method, given)
         nearest.hint(tostring(name), FIELDS[method])), 3)
     end
   end
+  if given and given.labels ~= nil then check_labels(method, given.labels) end
   return given or {}
 end
 
