@@ -161,9 +161,20 @@ int sl_event_files_write(struct sl_event_files *files, const char *line,
   return sl_error_set(e, code, "write", files->live, (int64_t)files->bytes);
 }
 
+/* What is written to a file without a name is gone with the run. */
+static bool is_removed(const struct sl_event_files *files) {
+  struct stat st;
+  return fstat(files->fd, &st) == 0 && st.st_nlink == 0 &&
+         stat(files->live, &st) != 0 && errno == ENOENT;
+}
+
 int sl_event_files_sync(struct sl_event_files *files, struct sl_error *e) {
-  if (fdatasync(files->fd) == 0) return 0;
-  return sl_error_set(e, -errno, "fdatasync", files->live, -1);
+  if (fdatasync(files->fd) != 0)
+    return sl_error_set(e, -errno, "fdatasync", files->live, -1);
+  if (!is_removed(files)) return 0;
+  sl_error_set(e, -ENOENT, "write", files->live, -1);
+  sl_error_hint(e, "somebody removed the log of a run that goes on");
+  return -ENOENT;
 }
 
 int sl_event_files_rotate(struct sl_event_files *files, struct sl_error *e) {

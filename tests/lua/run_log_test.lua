@@ -23,6 +23,14 @@ local function read_text(path)
   return file:read("a")
 end
 
+function test.test_a_log_that_somebody_removes_fails_the_run()
+  local place <close> = procedure_run.place(
+    [[os.remove(t.run_dir .. "/events.jsonl") t:check("a", true) t:check("b", true)]])
+  local result = procedure_run.run(place)
+  lu.assertEquals(result.code, 1)
+  lu.assertStrContains(result.stderr, "somebody removed the log of a run that goes on")
+end
+
 -- Rounds on a log of 1 MiB that is then filled by somebody else.
 function test.test_a_full_disk_is_a_named_failure_with_a_verdict()
   local small <close> = disk.file_system("tmpfs", { size = "1M" })
