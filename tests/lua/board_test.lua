@@ -153,6 +153,20 @@ local function limit_text(fields)
   return ("return { name = 'x', roles = { emmc = { limits = { { %s } } } } }"):format(fields)
 end
 
+-- Every operation of membw.lua may have a limit, and nothing else.
+function tests.test_limits_of_memory()
+  local folder <close> = fs.temp_dir()
+  local path = folder.path .. "/b.lua"
+  local text = "return { name = 'x', roles = { ddr = { limits = {"
+    .. " { metric = '%s', min = 1 } } } } }"
+  for _, operation in ipairs(require("storlua.memory.bandwidth").OPERATIONS) do
+    fs.write_atomic(path, text:format(operation .. ".mb_s"))
+    lu.assertEquals(#board.load(path):limits_for("ddr"), 1)
+  end
+  fs.write_atomic(path, text:format("copi.mb_s"))
+  lu.assertErrorMsgContains("did you mean 'copy.mb_s'?", board.load, path)
+end
+
 -- Two limits of one metric: fast sequential writes must not lift slow random
 -- ones over their limit, nor these pull the others below theirs.
 function tests.test_limits_of_one_metric_are_judged_apart()

@@ -16,6 +16,11 @@ board_shape.ROLES = { "emmc", "sd", "nvme", "usb", "ram", "ddr", "net" }
 local METRICS = {
   "read.mb_s", "read.mib_s", "read.iops", "write.mb_s", "write.mib_s", "write.iops",
 }
+-- Of the role ddr: an operation of membw.lua.
+local DDR_METRICS = {
+  "read.mb_s", "write.mb_s", "write_nt.mb_s", "copy.mb_s", "copy_nt.mb_s", "scale.mb_s", "add.mb_s",
+  "triad.mb_s", "fill.mb_s", "memcpy.mb_s", "zero.mb_s",
+}
 local ORDERS = { "sequential", "backward", "random", "strided" }
 
 local STATISTICS = { min = true, max = true, mean = true, last = true }
@@ -78,12 +83,12 @@ local function check_applies_to(applies_to, metric, where)
   in_order(applies_to, "record_bytes_min", "record_bytes_max", where)
 end
 
-local function check_limit(limit, where)
+local function check_limit(limit, metrics, where)
   shape.check(limit, where, {
     metric = "!string", statistic = "string", min = "number", max = "number", unit = "string",
     applies_to = "table", each = "string", note = "string",
   })
-  one_of(limit.metric, METRICS, where .. ".metric")
+  one_of(limit.metric, metrics, where .. ".metric")
   limit.statistic = limit.statistic or "p50"
   if not STATISTICS[limit.statistic] and not limit.statistic:find("^p%d%d?$") then
     shape.fail(where .. ".statistic", "must be min, max, mean, last or p50, p99 …, not '%s'",
@@ -129,7 +134,7 @@ local function patterns(value, where)
   end
 end
 
-local function check_role(role, where)
+local function check_role(role, name, where)
   shape.check(role, where, {
     host = text_or_list, type = text_or_list, manufacturer = text_or_list, name = text_or_list,
     label = text_or_list, size = "table", scratch = "string", rated_write = "number|string",
@@ -138,7 +143,9 @@ local function check_role(role, where)
   check_size(role, where)
   bytes(role, "rated_write", where)
   role.limits, role.sensors = role.limits or {}, role.sensors or {}
-  shape.list(role.limits, where .. ".limits", check_limit)
+  shape.list(role.limits, where .. ".limits", function(limit, at)
+    check_limit(limit, name == "ddr" and DDR_METRICS or METRICS, at)
+  end)
   limit_names.tell_apart(role.limits)
   shape.list(role.sensors, where .. ".sensors", check_sensor)
   role.kernel = role.kernel or {}
@@ -163,7 +170,7 @@ function board_shape.check(given)
       shape.fail("roles." .. tostring(name), "is no role%s", type(name) == "string"
         and nearest.hint(name, board_shape.ROLES) or "")
     end
-    check_role(role, "roles." .. name)
+    check_role(role, name, "roles." .. name)
   end
   return board
 end
