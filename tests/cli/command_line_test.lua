@@ -57,6 +57,9 @@ function tests.test_bad_values_touch_nothing()
   refused(folder, { "try.lua", "--report", "text=" }, "--report: ")
   refused(folder, { "try.lua", "--options", "none.lua" }, "--options: none.lua")
   lu.assertEquals(fs.list(folder.path), { "try.lua" })
+  fs.write_atomic(folder.path .. "/o.lua",
+    'return { ["log-limit"] = "2M", log_limit = "4M" }')
+  refused(folder, { "try.lua", "--options", "o.lua" }, "log-limit is given twice")
 end
 
 function tests.test_unknown_names_get_the_nearest_right_one()

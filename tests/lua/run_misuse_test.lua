@@ -37,6 +37,16 @@ function test.test_misspelt_fields_are_named()
 end
 
 -- Forgotten, a `return` would leave a run without its limits.
+function test.test_fields_of_the_host_are_not_overwritten()
+  for call, text in pairs {
+    ['t:event("x_a", { kind = "check" })'] = "the field 'kind' is written by the host",
+    ['t:event("x_a", { seq = 1 })'] = "the field 'seq' is written by the host",
+    ['t:event("x_a")'] = "the fields are a table",
+  } do
+    lu.assertStrContains(expect("raised", 3, call).reasons[1], text)
+  end
+end
+
 -- A report of the run would stumble over them.
 function test.test_labels_are_texts_and_numbers()
   for _, labels in ipairs { '"x"', "{ a = {} }", '{ "a" }' } do

@@ -183,6 +183,9 @@ function options.read_file(declaration, path)
       usage("%s: unknown option %s%s", path, option_types.quote(key),
         name and nearest.hint(name, names) or "")
     end
+    if values[option.key] ~= nil then
+      usage("%s: %s is given twice, once with '-' and once with '_'", path, option.name)
+    end
     values[option.key] = options.value(option, value, path .. ": " .. option.key)
   end
   return values

@@ -104,14 +104,24 @@ end
 local KINDS = { kernel = false, stuck = false, stall = false, writing = true, flushed = true,
                 removed = false, sensors = false, device_change = true }
 
---- A kind of event that a script may write.
+-- Every event has them, and ours would win without a word.
+local OURS = { "v", "seq", "boot_id", "t_boot_ns", "wall", "kind" }
+
+--- An event that a script may write.
 ---@param kind any
+---@param fields any
 ---@return boolean durable whether it must be on disk before the script goes on
-function arguments.check_kind(kind)
+function arguments.check_event(kind, fields)
   local durable = KINDS[kind]
   if durable == nil and not (type(kind) == "string" and kind:find("^x_[%w_]+$")) then
     error(("t:event: '%s' is not a kind that a script writes; its own begin with x_"):format(
       tostring(kind)), 3)
+  end
+  if type(fields) ~= "table" then error("t:event: the fields are a table", 3) end
+  for _, name in ipairs(OURS) do
+    if fields[name] ~= nil then
+      error(("t:event: the field '%s' is written by the host: use another name"):format(name), 3)
+    end
   end
   return durable or false
 end

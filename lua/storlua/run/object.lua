@@ -290,7 +290,7 @@ end
 ---@param kind string
 ---@param fields table
 function Run:event(kind, fields)
-  local durable = arguments.check_kind(kind)
+  local durable = arguments.check_event(kind, fields)
   if kind == "kernel" then return self.recorder:kernel(fields) end
   if kind == "writing" then self.promised[fields.target] = true end
   local log = self.recorder.log
