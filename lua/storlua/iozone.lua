@@ -222,6 +222,23 @@ end
 ---@return boolean
 function Matrix:writes() return self.bytes_written > 0 end
 
+--- What is written untimed for tests that need a whole file and follow none that
+--- writes it.
+---@return integer bytes
+function Matrix:prepared_bytes()
+  local sum, size = 0, nil
+  for _, row in ipairs(self.rows) do
+    if row.streams then size = nil end -- more streams have more files
+    for _, cell in ipairs(row.cells) do
+      if not cell.column.new_file and size ~= row.size_bytes then
+        sum = sum + row.size_bytes * (row.streams or 1)
+      end
+      size = row.size_bytes
+    end
+  end
+  return sum
+end
+
 --- Runs the cells; see storlua.iozone.run.
 ---@async
 ---@param t storlua.Run

@@ -171,4 +171,31 @@ function suite.test_remount()
   accounted(end_of(folder.path .. "/run"))
 end
 
+-- A selection that only reads writes too, where the file is not there.
+function suite.test_the_plan_counts_what_is_prepared()
+  local folder <close> = fs.temp_dir()
+  for words, planned in pairs {
+    ["-i 1 -i 2 -i 9 -s 64k -s 128k -r 64k"] = (64 + 128) * (1 + 3),
+    ["-i 1 -s 64k -t 2"] = 2 * 64, ["-i 0 -i 1 -s 64k"] = 2 * 64,
+  } do
+    local argv = { "--output", folder.path .. "/run", "iozone.lua", cwd = folder.path }
+    for word in words:gmatch("%S+") do argv[#argv + 1] = word end
+    local result = cli_run.run(argv)
+    lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+    local plan = cli_run.events_of(folder.path .. "/run", "x_iozone_plan")[1]
+    lu.assertEquals(plan.bytes_written, planned * 1024, words)
+    local written = 0
+    for _, one in ipairs(cli_run.events_of(folder.path .. "/run", "measure")) do
+      written = written + (one.result.write and one.result.write.bytes or 0)
+    end
+    lu.assertEquals(written, plan.bytes_written, words)
+    fs.remove_tree(folder.path .. "/run")
+  end
+  fs.write_atomic(folder.path .. "/old", ("x"):rep(65536))
+  lu.assertEquals(cli_run.run { "--output", folder.path .. "/run", "iozone.lua", "-i", "1", "-s",
+    "64k", "-f", folder.path .. "/old" }.code, 0)
+  local plan = cli_run.events_of(folder.path .. "/run", "x_iozone_plan")[1]
+  lu.assertEquals(plan.bytes_written, 0)
+end
+
 return suite

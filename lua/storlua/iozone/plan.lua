@@ -45,17 +45,26 @@ function plan.processor_cache()
   return largest, line
 end
 
+local function bytes_prepared(self)
+  return self.place.reads_only and 0 or self.matrix:prepared_bytes()
+end
+
 local function share_of_life(self)
   local rated = self.place.rated_write_bytes
   if not rated or rated == 0 then return nil end
-  return self.matrix.bytes_written / rated * 100
+  return (self.matrix.bytes_written + bytes_prepared(self)) / rated * 100
 end
 
 -- The plan in words: what people should know before it starts.
 local function words(self)
   local m, list = self.matrix, event.list {}
+  local prepared = bytes_prepared(self)
   list[1] = ("%d cells: %s will be written, %s read"):format(m.cells,
-    format.bytes(m.bytes_written), format.bytes(m.bytes_read))
+    format.bytes(m.bytes_written + prepared), format.bytes(m.bytes_read))
+  if prepared > 0 then
+    list[2] = ("%s of that makes the files of tests that no test writes before"):format(
+      format.bytes(prepared))
+  end
   local share = share_of_life(self)
   if share then
     list[#list + 1] = ("that is %s %% of the rated life of the medium"):format(
@@ -102,7 +111,8 @@ local function fields_of(self)
     columns = columns,
     rows = rows_of(m), sizes = in_use(m, m.sizes, "size_bytes"),
     records = in_use(m, m.records, "record_bytes"),
-    cells = m.cells, bytes_written = m.bytes_written, bytes_read = m.bytes_read,
+    cells = m.cells, bytes_written = m.bytes_written + bytes_prepared(self),
+    bytes_read = m.bytes_read,
     skipped = by_reason(m.skipped), words = words(self),
     flags = event.list(o.flag_words or {}), stride = o.stride or 17,
     cache_kib = o.cache_kib or cache_kib or event.null,
