@@ -67,6 +67,23 @@ function suite.test_speed_limits_of_a_board()
   lu.assertEquals(code, 1, text)
 end
 
+-- A limit on sequential writes has the samples of write, rewrite, fwrite and
+-- frewrite: not the record rewrite, and not what prepares a file for it.
+function suite.test_what_a_limit_counts()
+  local place <close> = disk.file_system("ext4")
+  local folder <close> = fs.temp_dir()
+  fs.write_atomic(folder.path .. "/kit.lua", ([[return { name = "kit", roles = { usb = {
+    host = %q, limits = { { metric = "write.mb_s", min = 0.001,
+    applies_to = { order = "sequential" } } } } } }]]):format(place.device:match("[^/]+$")))
+  for tests, judged in pairs { ["-i0"] = 1, ["-i6"] = 1, ["-i4"] = 0 } do
+    local result = run(folder.path, "iozone.lua", { tests, "-s", "1m", "-r", "64k", "-f",
+      place.path .. "/x" }, folder.path .. "/kit.lua")
+    lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+    lu.assertEquals(#cli_run.events_of(folder.path .. "/run", "threshold"), judged, tests)
+    fs.remove_tree(folder.path .. "/run")
+  end
+end
+
 -- Why speeds are not judged: the hint is about what is missing.
 function suite.test_without_limits_the_reason_is_said()
   local place <close> = disk.file_system("ext4")

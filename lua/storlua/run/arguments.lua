@@ -37,7 +37,7 @@ function arguments.judged(method, ok)
 end
 
 local FIELDS = {
-  measure = { "expect_errors", "expect_end", "labels", "on_result" },
+  measure = { "expect_errors", "expect_end", "labels", "no_limits", "on_result" },
   memory = { "spec", "result", "reason", "labels" },
   rounds = { "seconds", "count", "pause" },
   scratch_file = { "any_name" },

@@ -16,15 +16,17 @@ end
 
 --- What Run:measure calls after each measure; nil when nothing limits it. With
 --- the metrics of an earlier part, in which the measure was sampled, it only makes
---- the rules.
+--- the rules. Errors that a measure provokes, and work that is not what a limit
+--- means (`no_limits`), say nothing about a speed.
 ---@param t storlua.Run
 ---@param board? storlua.Board
 ---@param rules storlua.Threshold[] thresholds are added here
----@return (fun(spec: table, result: table, earlier?: storlua.Metrics))|nil
+---@return (fun(spec: table, result: table, earlier?: storlua.Metrics, options?: table))|nil
 function run_board.judge(t, board, rules)
   if not board or not has_limits(board) then return nil end
   local watch, seen = board_watch.new(board), {}
-  return function(spec, result, earlier)
+  return function(spec, result, earlier, options)
+    if options and (options.expect_errors or options.no_limits) then return end
     local sampled = {} -- two limits may look at one metric
     for _, sample in ipairs(watch:measure(spec, result)) do
       local metric, rule = sample.metric, sample.rule

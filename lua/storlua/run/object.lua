@@ -30,7 +30,7 @@ local NOT_OURS = arguments.not_ours
 --- handles of running workloads with their case ids
 ---@field package workload table storlua.workload
 ---@field package promised table<string, boolean> files that a ledger speaks of
----@field package judge_by_board? fun(spec: table, result: table)
+---@field package judge_by_board? fun(spec: table, result: table, earlier?: table, options?: table)
 local Run = {}
 Run.__index = Run
 Run.__name = "storlua.Run"
@@ -87,8 +87,8 @@ end
 ---@param case_id string
 ---@param spec table see docs/events.md
 ---@param options? {expect_errors?: boolean, expect_end?: string, labels?: table,
---- on_result?: fun(result: table)} on_result is called also for a measure that was cut off, which
---- does not return
+--- no_limits?: boolean, on_result?: fun(result: table)} no_limits: the board's do not judge it;
+--- on_result is called also for a measure that was cut off, which does not return
 ---@return table result
 function Run:measure(case_id, spec, options)
   check_case_id("measure", case_id)
@@ -110,7 +110,7 @@ function Run:measure(case_id, spec, options)
   end
   self.recorder:measure(fields)
   if options.on_result then options.on_result(result) end
-  if self.judge_by_board and not options.expect_errors then self.judge_by_board(full, result) end
+  if self.judge_by_board then self.judge_by_board(full, result, nil, options) end
   for listener in pairs(self.listeners) do listener(case_id, full, result) end
   return result
 end
