@@ -117,8 +117,12 @@ local function throughput(opt)
   end
   seen = {}
   for _, name in ipairs(opt.files) do
-    if seen[name] then usage("-F: %s is named twice", name) end
-    seen[name] = true
+    local plain = name:sub(1, 1) == "/" and "" or "."
+    for segment in name:gmatch("[^/]+") do
+      if segment ~= "." then plain = plain .. "/" .. segment end
+    end
+    if seen[plain] then usage("-F: %s is named twice", name) end
+    seen[plain] = true
   end
   if not opt.tests[1] then
     opt.tests = table.move(tests.of_streams, 1, #tests.of_streams, 1, {})
