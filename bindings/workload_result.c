@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <lauxlib.h>
 
@@ -45,6 +47,39 @@ static void set_flush(lua_State *L, const struct sl_workload_result *r) {
   lua_setfield(L, -2, "flush");
 }
 
+/* A list of what `offset` finds in each point of a direction. */
+static void set_parts(lua_State *L, const char *key,
+                      const struct sl_workload_result *r, int op,
+                      size_t offset) {
+  lua_createtable(L, (int)r->series_count, 0);
+  for (unsigned i = 0; i < r->series_count; i++) {
+    uint64_t value;
+    const char *part = (const char *)&r->series_parts[i].of[op];
+    memcpy(&value, part + offset, sizeof value);
+    lua_pushinteger(L, (lua_Integer)value);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_setfield(L, -2, key);
+}
+
+/* Of the directions in which anything moved. */
+static void set_directions(lua_State *L, const struct sl_workload_result *r) {
+  static const char *const names[] = {"read", "write", "trim"};
+  const struct sl_tally *tallies[] = {&r->read, &r->write, &r->trim};
+  lua_createtable(L, 0, 3);
+  for (int op = 0; op < 3; op++) {
+    if (!tallies[op]->operations) continue;
+    lua_createtable(L, 0, 3);
+    set_parts(L, "bytes", r, op, offsetof(struct sl_series_part, bytes));
+    set_parts(L, "operations", r, op,
+              offsetof(struct sl_series_part, operations));
+    set_parts(L, "latency_ns", r, op,
+              offsetof(struct sl_series_part, latency_ns));
+    lua_setfield(L, -2, names[op]);
+  }
+  lua_setfield(L, -2, "directions");
+}
+
 static void set_series(lua_State *L, const struct sl_workload_result *r) {
   int count = (int)r->series_count;
   lua_createtable(L, 0, 4);
@@ -63,6 +98,7 @@ static void set_series(lua_State *L, const struct sl_workload_result *r) {
   lua_setfield(L, -4, "max_ns");
   lua_setfield(L, -3, "operations");
   lua_setfield(L, -2, "bytes");
+  if (r->series_parts) set_directions(L, r);
   lua_setfield(L, -2, "series");
 }
 

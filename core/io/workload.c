@@ -23,7 +23,9 @@ static void init_result(struct sl_workload_result *result) {
 
 void sl_workload_result_release(struct sl_workload_result *result) {
   free(result->bad);
+  free(result->series_parts);
   result->bad = NULL;
+  result->series_parts = NULL;
 }
 
 /* Virtual time stands still while a job runs, so a limit in time needs the
@@ -274,6 +276,7 @@ static int run_spec(const struct sl_workload_spec *spec, struct sl_job *job,
                                                        : spec->rate_bytes_s};
   run.is_held_back = spec->limit_bytes || run.rate || spec->think_ns;
   code = check_clock(&run, e);
+  if (!code) code = sl_run_series_init(&run, e);
   if (!code) code = open_target(&run, e);
   if (code) return code;
   if (!spec->stamp) sl_run_init_filler(&run);

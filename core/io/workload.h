@@ -134,6 +134,7 @@ struct sl_workload_spec {
   bool drop_cache;              /* before a read: flush and drop this file's
                                    pages, then check residency */
   int64_t interval_ns;          /* of the series; 0: one second */
+  bool series_directions;       /* also by direction */
   struct sl_steady_spec steady; /* ends it when it has become steady */
 
   int64_t virtual_op_ns;      /* null engine under virtual time: what one
@@ -180,6 +181,14 @@ struct sl_tally {      /* one direction */
   struct sl_histogram latency; /* per operation */
 };
 
+/* One interval of the series, by direction: enum sl_op. */
+struct sl_series_parts {
+  struct sl_series_part {
+    uint64_t bytes, operations;
+    uint64_t latency_ns; /* of its operations, summed up */
+  } of[3];
+};
+
 struct sl_workload_result {
   enum sl_end end;
   struct sl_error error; /* the first one, when end is an error */
@@ -201,6 +210,7 @@ struct sl_workload_result {
   int64_t series_interval_ns;
   unsigned series_count;
   struct sl_series_point series[SL_SERIES_POINTS];
+  struct sl_series_parts *series_parts; /* as many; NULL unless asked for */
 
   struct sl_steady steady; /* as last looked at */
 

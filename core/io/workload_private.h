@@ -16,7 +16,8 @@
  *   workload_queue.c   the loop of the queued engines
  *   workload_step.h    what both count, and how
  *   workload_slow.c    short transfers, errors, flushes
- *   workload_time.c    limits, ramp, pacing, the series
+ *   workload_time.c    limits, ramp, pacing
+ *   workload_series.c  the course over time
  *   workload_data.c    what is written
  *   workload_verify.c  what should have been read
  *
@@ -95,8 +96,9 @@ struct sl_run {
   uint64_t think_visit;   /* the next pause comes before this visit */
   int64_t think_ns;       /* or at this time; INT64_MAX */
 
-  struct sl_tally *tally[3];    /* by enum sl_op */
-  struct sl_series_point point; /* of the interval that runs */
+  struct sl_tally *tally[3];           /* by enum sl_op */
+  struct sl_series_point point;        /* of the interval that runs */
+  struct sl_series_part parts_told[3]; /* the counters at its beginning */
   unsigned point_index;
   int64_t point_end_ns;
 
@@ -237,6 +239,10 @@ bool sl_run_think_due(const struct sl_run *run);
 bool sl_run_think(struct sl_run *run);
 /* Forgets what the ramp measured. */
 void sl_run_end_ramp(struct sl_run *run, int64_t now_ns);
+
+/* workload_series.c */
+int sl_run_series_init(struct sl_run *run, struct sl_error *e);
+void sl_run_series_begin(struct sl_run *run, int64_t now_ns);
 /* Puts the point away and begins the one that `now_ns` lies in. */
 void sl_run_series_roll(struct sl_run *run, int64_t now_ns);
 void sl_run_series_end(struct sl_run *run);

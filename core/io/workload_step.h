@@ -49,15 +49,14 @@ static inline void sl_step_advance(struct sl_run *run) {
 /* A record that moved, whole or in part. */
 static inline void sl_step_count(struct sl_run *run,
                                  const struct sl_step *step) {
+  if (RARELY(step->stop_ns >= run->point_end_ns)) {
+    sl_run_series_roll(run, step->stop_ns);
+  }
   struct sl_tally *tally = run->tally[step->op];
   int64_t ns = step->stop_ns - step->start_ns;
   if (ns < 0) ns = 0; /* never; but known, it shortens what follows */
   sl_histogram_add(&tally->latency, ns);
   tally->bytes += step->moved;
-
-  if (RARELY(step->stop_ns >= run->point_end_ns)) {
-    sl_run_series_roll(run, step->stop_ns);
-  }
   run->point.bytes += step->moved;
   run->point.operations++;
   if (RARELY(ns > run->point.max_ns)) {

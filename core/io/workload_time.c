@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When a workload ends, how fast it may go, and its course over time. */
+/* When a workload ends, and how fast it may go. */
 #include <string.h>
 #include <time.h>
 
@@ -29,13 +29,8 @@ static void start_counting(struct sl_run *run, int64_t now_ns) {
   result->flush_ns = result->fill_ns = result->verify_ns = 0;
   result->pace_ns = 0;
   result->steady = (struct sl_steady){0};
-  memset(result->series, 0, sizeof(result->series));
-  result->series_interval_ns =
-      run->spec->interval_ns ? run->spec->interval_ns : INT64_C(1000000000);
   result->boot_start_ns = sl_boottime_ns();
-  memset(&run->point, 0, sizeof(run->point));
-  run->point_index = 0;
-  run->point_end_ns = now_ns + result->series_interval_ns;
+  sl_run_series_begin(run, now_ns);
   run->usage_before = sl_usage_now();
   run->started_ns = now_ns;
   run->clock_start_ns = sl_clock_now_ns(run->clock);
@@ -165,61 +160,4 @@ bool sl_run_pace(struct sl_run *run, size_t length) {
   run->due_ns += (int64_t)(scaled / run->rate);
   run->due_rest = scaled % run->rate;
   return run->going;
-}
-
-/* Joins neighbours: half the points, twice the interval. */
-static void halve(struct sl_workload_result *result) {
-  struct sl_series_point *p = result->series;
-  const unsigned half = SL_SERIES_POINTS / 2;
-  for (unsigned i = 0; i < half; i++) {
-    struct sl_series_point a = p[2 * i], b = p[2 * i + 1];
-    p[i].bytes = a.bytes + b.bytes;
-    p[i].operations = a.operations + b.operations;
-    p[i].max_ns = a.max_ns > b.max_ns ? a.max_ns : b.max_ns;
-  }
-  memset(p + half, 0, half * sizeof(*p));
-  result->series_interval_ns *= 2;
-}
-
-static void put_away(struct sl_run *run) {
-  struct sl_series_point *to = &run->result->series[run->point_index];
-  to->bytes += run->point.bytes;
-  to->operations += run->point.operations;
-  if (run->point.max_ns > to->max_ns) to->max_ns = run->point.max_ns;
-  memset(&run->point, 0, sizeof(run->point));
-}
-
-/* Looks at the whole intervals before this one. */
-static void look_whether_steady(struct sl_run *run) {
-  struct sl_workload_result *result = run->result;
-  const struct sl_steady_spec *spec = &run->spec->steady;
-  int64_t interval_ns = result->series_interval_ns;
-  unsigned count = (unsigned)(spec->window_ns / interval_ns);
-  if (count < SL_STEADY_POINTS_MIN) count = SL_STEADY_POINTS_MIN;
-  if (run->point_index < count || run->ramp_end_ns) return;
-  const struct sl_series_point *end = result->series + run->point_index;
-  sl_steady_judge(end - count, count, spec->percent, &result->steady);
-  result->steady.at_ns = run->point_index * interval_ns;
-  result->steady.window_ns = count * interval_ns;
-  if (result->steady.is_reached) sl_run_end(run, SL_END_COMPLETE);
-}
-
-void sl_run_series_roll(struct sl_run *run, int64_t now_ns) {
-  struct sl_workload_result *result = run->result;
-  int64_t since_ns = now_ns - run->started_ns;
-  put_away(run);
-  while (since_ns / result->series_interval_ns >= SL_SERIES_POINTS) {
-    halve(result);
-  }
-  int64_t index = since_ns / result->series_interval_ns;
-  run->point_index = (unsigned)index;
-  run->point_end_ns =
-      run->started_ns + (index + 1) * result->series_interval_ns;
-  if (run->spec->steady.window_ns && run->going) look_whether_steady(run);
-}
-
-void sl_run_series_end(struct sl_run *run) {
-  if (!run->point.operations) return; /* nothing moved at all */
-  put_away(run);
-  run->result->series_count = run->point_index + 1;
 }

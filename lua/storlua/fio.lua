@@ -7,6 +7,7 @@ local fio_job = require("storlua.fio.job")
 local fs = require("storlua.fs")
 local gate = require("storlua.gate")
 local layout = require("storlua.fio.layout")
+local logs = require("storlua.fio.logs")
 local loop = require("storlua.core.loop")
 local target_of = require("storlua.target")
 local task = require("storlua.task")
@@ -99,6 +100,7 @@ local function run_job(t, opt, job, targets, seed)
     local gone = targets[path]:gone()
     if gone then t:abort("%s: %s", job.case_id, gone) end
   end
+  logs.write(t, job, result)
   check_rates(t, job, result)
   if job.verify and job.do_verify ~= false and result["end"] == "complete" then
     spec.generation = 1

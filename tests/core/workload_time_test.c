@@ -73,6 +73,41 @@ static void virtual_time_is_declared(void) {
   rig_close();
 }
 
+/* Also when points are joined, and after a ramp. */
+static void a_series_tells_directions_apart(void) {
+  rig_open("/tmp");
+  struct sl_workload_spec spec = null_spec();
+  spec.operation = SL_MIXED;
+  spec.read_percent = 30;
+  spec.virtual_op_ns = 1000000;
+  spec.ramp_ns = INT64_C(10) * 1000000000;
+  spec.limit_ns = INT64_C(3700) * 1000000000;
+  CHECK_EQ(run_virtual(&spec), 0);
+  CHECK(rig_result->series_parts == NULL);
+  spec.series_directions = true;
+  CHECK_EQ(run_virtual(&spec), 0);
+  struct sl_workload_result *r = rig_result;
+  CHECK_EQ(r->series_interval_ns, INT64_C(2000000000));
+  struct sl_series_part sum[3] = {{0}};
+  for (unsigned i = 0; i < r->series_count; i++) {
+    const struct sl_series_part *of = r->series_parts[i].of;
+    CHECK_EQ(of[SL_OP_READ].operations + of[SL_OP_WRITE].operations,
+             r->series[i].operations);
+    CHECK_EQ(of[SL_OP_READ].bytes + of[SL_OP_WRITE].bytes, r->series[i].bytes);
+    for (int op = 0; op < 3; op++) {
+      sum[op].bytes += of[op].bytes;
+      sum[op].latency_ns += of[op].latency_ns;
+    }
+  }
+  CHECK(r->read.bytes > 0);
+  CHECK_EQ(sum[SL_OP_READ].bytes, r->read.bytes);
+  CHECK_EQ(sum[SL_OP_WRITE].bytes, r->write.bytes);
+  CHECK_EQ(sum[SL_OP_READ].latency_ns, r->read.io_ns);
+  CHECK_EQ(sum[SL_OP_WRITE].latency_ns, r->write.io_ns);
+  CHECK_EQ(sum[SL_OP_TRIM].bytes, 0);
+  rig_close();
+}
+
 static void the_ramp_is_done_but_not_counted(void) {
   rig_open("/tmp");
   struct sl_workload_spec spec = null_spec();
@@ -233,6 +268,7 @@ static void cancel_ends_a_pace(void) {
 int main(void) {
   RUN(null_moves_nothing_and_counts_all);
   RUN(virtual_time_is_declared);
+  RUN(a_series_tells_directions_apart);
   RUN(the_ramp_is_done_but_not_counted);
   RUN(pacing_holds_the_rate);
   RUN(operations_are_paced_too);

@@ -33,7 +33,8 @@ total_ns fill_ns verify_ns pace_ns
 clock clock_off_ns
 cpu user_ns system_ns voluntary_switches involuntary_switches minor_faults major_faults
 visits passes generation_last
-series interval_ns reached at_ns window_ns spread_percent slope_percent sustained_mib_s
+series interval_ns directions latency_ns reached at_ns window_ns spread_percent slope_percent
+sustained_mib_s
 window start_skew_ns streams_mib_s start_ns end_ns
 errors errors_total offset length
 sectors bad_sectors zero_sectors old_sectors damage bad

@@ -2,6 +2,7 @@
 --- Jobs of fio, checked against each other, and as workloads.
 
 local files = require("storlua.fio.files")
+local logs = require("storlua.fio.logs")
 local random = require("storlua.fio.random")
 local words = require("storlua.fio.words")
 local workload = require("storlua.workload")
@@ -156,6 +157,7 @@ function fio_job.check_all(opt)
     end
   end
   opt.jobs = all
+  logs.plan(opt)
 end
 
 local function share(value, whole, block_bytes)
@@ -224,7 +226,9 @@ function fio_job.spec(job, offset, size, is_device, seed)
     path = job.path, engine = job.engine, operation = job.operation, order = job.order,
     record_bytes = job.block_bytes, range_offset = offset, range_bytes = size,
     direct = job.direct and job.engine ~= "null", seed = job.randseed or seed,
-    queue_depth = job.iodepth, interval_seconds = 0.5,
+    queue_depth = job.iodepth,
+    interval_seconds = job.logs[1] and job.log_avg_ms / 1000 or 0.5,
+    series_directions = job.logs[1] ~= nil or logs.BOTH[job.operation] ~= nil,
     open_sync = writes and job.sync or "none",
     flush = syncs and "every" or writes and job.end_fsync and "end" or "none",
     flush_every = syncs and job.fsync or nil,

@@ -33,11 +33,14 @@ local function text_of(name, text)
   return text
 end
 
+-- The first part of a file name; true: that of the job.
+local function log_name(name, text) return text == nil or text_of(name, text) end
+
 local function positive(name, text) return words.count(name, text, 1) end
 
 local function microseconds(name, text) return words.time(name, text, "us") end
 
--- name → {key, read}; without read it is a switch.
+-- name → {key, read, may stand without a value}; without read it is a switch.
 local TAKEN = {
   name = { "name", text_of }, filename = { "path", text_of }, directory = { "directory", text_of },
   rw = { "mode", mode }, bs = { "blocks", words.blocks },
@@ -74,6 +77,10 @@ local TAKEN = {
   end },
   randseed = { "randseed", words.count }, bssplit = { "size_mix", random.sizes },
   random_distribution = { "distribution", random.distribution },
+  write_bw_log = { "bw_log", log_name, "alone" },
+  write_iops_log = { "iops_log", log_name, "alone" },
+  write_lat_log = { "lat_log", log_name, "alone" }, log_avg_msec = { "log_avg_ms", positive },
+  log_max_value = { "log_max" }, per_job_logs = { "per_job_logs" },
   unlink = { "unlink" }, overwrite = { "file_overwrite" }, description = { "description", text_of },
 }
 
@@ -115,10 +122,9 @@ local REASONS = {
   exec_prerun = "a script of your own can run commands",
   exec_postrun = "a script of your own can run commands", ioscheduler = "settings of the "
     .. "device are left alone", cpus_allowed = "use taskset", rw_sequencer = "not offered",
-  write_bw_log = "events.jsonl has the series", write_iops_log = "events.jsonl has the series",
-  write_lat_log = "events.jsonl has the histogram", write_hist_log = "events.jsonl has it",
-  log_avg_msec = "events.jsonl has the series", verify_only = "stamps name the run that wrote "
-    .. "them", latency_target = "a script of your own can search", verify_state_save = "",
+  write_hist_log = "events.jsonl has the histogram",
+  verify_only = "stamps name the run that wrote them", verify_state_save = "",
+  latency_target = "a script of your own can search",
   wait_for = "stonewall waits for all before", zonemode = "not offered",
   ["status-interval"] = "progress is shown; events.jsonl grows while it runs",
   minimal = "text and json are offered", server = "not offered", client = "not offered",
@@ -152,7 +158,7 @@ function options.take(job, given_name, text)
   local taken = TAKEN[name]
   if taken then
     local key, read = taken[1], taken[2]
-    if read and text == nil then words.usage("%s needs a value", given_name) end
+    if read and text == nil and not taken[3] then words.usage("%s needs a value", given_name) end
     job[key] = (read or words.switch)(given_name, text)
     if key == "runtime" and job.runtime == 0 then job.runtime = nil end
   elseif WITHOUT_EFFECT[name] then

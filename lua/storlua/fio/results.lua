@@ -55,13 +55,17 @@ local function with_deviation(s)
            deviation = s.count > 1 and math.sqrt(s.squares / (s.count - 1)) or 0.0 }
 end
 
--- Rates of the whole intervals; a mixed job has one series for both.
-local function samples(series, share)
+-- Rates of the whole intervals; runs of an older version have one series for
+-- both directions.
+local function samples(series, name, share)
   local seconds = series.interval_ns / 1e9
+  local own = series.directions and series.directions[name]
+  local of = own or series
   local bw, iops = {}, {}
-  for i = 1, #series.bytes - 1 do
-    bw[i] = math.floor(series.bytes[i] * share / 1024 / seconds)
-    iops[i] = math.floor(series.operations[i] * share / seconds)
+  if own then share = 1 end
+  for i = 1, #of.bytes - 1 do
+    bw[i] = math.floor(of.bytes[i] * share / 1024 / seconds)
+    iops[i] = math.floor(of.operations[i] * share / seconds)
   end
   return bw, iops
 end
@@ -91,7 +95,7 @@ local function add_direction(into, result, name)
   for _, one in ipairs(fio_results.DIRECTIONS) do
     all = all + (result[one] and result[one].bytes or 0)
   end
-  local bw, iops = samples(result.series, all > 0 and tally.bytes / all or 1)
+  local bw, iops = samples(result.series, name, all > 0 and tally.bytes / all or 1)
   add_stats(into.bw, bw)
   add_stats(into.iops, iops)
 end

@@ -63,6 +63,7 @@ local fields = {
   { "continue_on_error", "boolean", false },
   { "cold", { "drop", "require" }, false },
   { "interval_seconds", "duration", 1 },
+  { "series_directions", "boolean", false },
   { "steady", "table", false },
   { "queue_depth", "count", 1 },
   { "vectors", "count", 0 },
