@@ -100,7 +100,9 @@ function suite.test_closed_output_ends_quietly()
     local result = process.try_run { "sh", "-c", [[{ "$0" -e "$1"; echo $? >&2; } | head -1]],
       cli_run.program, PROLOGUE .. "for i = 1, 1e9 do " .. call .. " end", timeout = 60 }
     lu.assertEquals(result.stdout, "1\n")
-    lu.assertEquals(result.stderr, "closed\ngc\n1\n")
+    -- head(1) may take a second to begin where much else goes on
+    local said = result.stderr:gsub("storlua: the loop was busy[^\n]*\n", "")
+    lu.assertEquals(said, "closed\ngc\n1\n")
   end
 end
 
