@@ -2,6 +2,7 @@
 -- SPDX-License-Identifier: MIT
 --- Write patterns into a share of the free memory and check that they stay.
 
+local clock = require("storlua.clock")
 local conditions = require("storlua.memory.conditions")
 local ecc = require("storlua.memory.ecc")
 local errors = require("storlua.errors")
@@ -97,6 +98,7 @@ time no more than can be tested in it; see docs/memory.md.]],
 
   target = false,
   run = function(t, opt)
+    local began_ns = clock.monotonic_ns()
     local patterns = patterns_of(opt)
     local seconds = opt.time or opt.minutes and opt.minutes * 60 or opt.hours and opt.hours * 3600
     local memory = opt.memory or "12%"
@@ -114,8 +116,8 @@ time no more than can be tested in it; see docs/memory.md.]],
     if not ok then storlua.usage(err.hint or err.message) end
     prove_checker(t, patterns)
     local plan = fit.plan { bytes = bytes, is_asked = opt.memory ~= nil, seconds = seconds,
-      fade_seconds = opt.fade, threads = opt.threads, patterns = patterns, pages = opt.pages,
-      lock = not opt.no_lock, seed = t.seed }
+      began_ns = began_ns, fade_seconds = opt.fade, threads = opt.threads, patterns = patterns,
+      pages = opt.pages, lock = not opt.no_lock, seed = t.seed }
     if plan.text then t:note("plan", plan.text) end
     local last
     local sum = memory_test.tally(patterns, t.resume and t.resume.memory.integrity)

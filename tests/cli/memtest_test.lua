@@ -48,15 +48,16 @@ local function plan_of(place)
   end
 end
 
--- All that is free is more than four seconds reach; what was asked for stays.
+-- All that is free is more than some seconds reach; what was asked for stays.
 function T.test_a_short_time_takes_as_much_as_it_reaches()
   local place <close> = disk.directory()
-  local r = cli_run.run { "--output", place.path .. "/run", "memtest.lua", "--time", "4s",
-    "--no-compare" }
+  local seconds = sanitizer and 12 or 4 -- the planted flips take most of it there
+  local r = cli_run.run { "--output", place.path .. "/run", "memtest.lua", "--time",
+    seconds .. "s", "--no-compare" }
   lu.assertEquals(r.code, 0, r.stdout .. r.stderr)
   lu.assertStrContains(plan_of(place), "that may be taken: more would not be tested to the end")
-  lu.assertStrContains(plan_of(place), "the pauses of fade are 0.4 s")
-  lu.assertEquals(events(place)[1].spec.fade_ns, 400000000)
+  lu.assertStrContains(plan_of(place), ("the pauses of fade are %.1f s"):format(seconds / 10))
+  lu.assertEquals(events(place)[1].spec.fade_ns, seconds * 100000000)
 end
 
 function T.test_what_was_asked_for_is_told_to_be_too_much()
@@ -199,7 +200,9 @@ function T.test_what_ecc_counts_is_judged()
   local function run(name, ...)
     local one <close> = cli_run.start { "--output", place.path .. "/" .. name, "memtest.lua",
       "--memory", "4M", "--patterns", "random,fade", "--fade", "1", "--no-compare", ... }
-    one:wait_event(place.path .. "/" .. name, function(e) return e.kind == "check" end, 20)
+    one:wait_event(place.path .. "/" .. name, function(e)
+      return e.case_id == "self_test.fade" -- then the pass begins
+    end, 20)
     task.sleep(0.3)
     fs.write_atomic(mc .. "/ce_count", "6\n")
     local r = one:finish()

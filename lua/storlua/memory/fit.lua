@@ -36,8 +36,9 @@ end
 --- How much memory to take, and how long to pause. What was asked for is never
 --- changed, only told to be too much.
 ---@async
----@param given table bytes (most that may be taken), is_asked (not a default), seconds?,
---- fade_seconds? (asked for), threads, patterns?, pages, lock, seed
+---@param given table bytes (most that may be taken), is_asked (not a default), seconds? and
+--- began_ns (monotonic: when they began), fade_seconds? (asked for), threads, patterns?, pages,
+--- lock, seed
 ---@return {bytes: integer, fade_seconds: number, text: string?} plan text: what people should know
 function fit.plan(given)
   local plan = { bytes = given.bytes, fade_seconds = given.fade_seconds or FADE_SECONDS }
@@ -50,7 +51,8 @@ function fit.plan(given)
     pauses = 2 * plan.fade_seconds
   end
   local needed = pass_seconds(given.bytes, given)
-  local room = given.seconds - pauses
+  -- what went before, the trial too, has taken of the time
+  local room = given.seconds - (loop.monotonic_ns() - given.began_ns) / 1e9 - pauses
   if needed <= room then return plan end
   local size = quantity.size_text(given.bytes)
   if given.is_asked or room <= 0 then
