@@ -5,6 +5,7 @@
 local disk = require("disk")
 local fio_run = require("fio_run")
 local lu = require("luaunit")
+local process = require("storlua.process")
 
 local suite = {}
 local fio, assert_passed = fio_run.fio, fio_run.assert_passed
@@ -89,7 +90,9 @@ function suite.test_names_and_refusals()
     lu.assertStrContains(result.stderr, text)
   end
   refused("log_avg_msec= is needed", "--write_bw_log=b")
-  refused("there is no folder no", "--write_bw_log=no/b", "--log_avg_msec=5")
+  refused("the log no/b_bw.1.log cannot be written", "--write_bw_log=no/b", "--log_avg_msec=5")
+  process.run { "mkfifo", place.path .. "/f_bw.1.log" } -- opening it would wait for a reader
+  refused("f_bw.1.log is no file", "--write_bw_log=f", "--log_avg_msec=5")
   refused("is the log of another job", "--write_bw_log=b", "--log_avg_msec=5", "--numjobs=2",
     "--per_job_logs=0")
   refused("one maximum is kept", "--rw=rw", "--write_lat_log=b", "--log_avg_msec=5",

@@ -5,6 +5,7 @@
 --- The values are those of the series of the result.
 
 local core = require("storlua.core.run_dir")
+local errors = require("storlua.errors")
 local fs = require("storlua.fs")
 local job_wait = require("storlua.job")
 local words = require("storlua.fio.words")
@@ -27,14 +28,25 @@ local function is_log(path)
   return line == nil or line:find("^%d+, %d+, [012], %d+, ") ~= nil
 end
 
--- A file of somebody else is left alone.
-local function check_file(job, path, opt)
-  local folder = path:match("^(.*)/[^/]*$")
-  if folder and folder ~= "" and not fs.try_stat(folder) then
-    words.usage("job %s: %s: there is no folder %s", job.name, path, folder)
-  end
-  if fs.try_stat(path) and not opt.overwrite and not is_log(path) then
-    words.usage("job %s: %s is there and is no log of fio: --overwrite replaces it", job.name, path)
+--- Refuses logs that could not be written at the end; a file of somebody else
+--- is left alone.
+---@async
+---@param job table
+---@param opt table of storlua.fio.arguments
+function logs.check(job, opt)
+  for _, log in ipairs(job.logs) do
+    local stat = fs.try_stat(log.path)
+    if stat and stat.kind ~= "file" then
+      words.usage("job %s: %s is no file: a log cannot be written there", job.name, log.path)
+    end
+    local ok, err = errors.try(job_wait.wait_on, log.path, core.can_replace(log.path))
+    if not ok then
+      words.usage("job %s: the log %s cannot be written: %s", job.name, log.path, err.message)
+    end
+    if stat and not opt.overwrite and not is_log(log.path) then
+      words.usage("job %s: %s is there and is no log of fio: --overwrite replaces it", job.name,
+        log.path)
+    end
   end
 end
 
@@ -56,7 +68,6 @@ function logs.plan(opt)
             job.name, path)
         end
         taken[path] = true
-        check_file(job, path, opt)
         table.insert(job.logs, { kind = part, path = path })
       end
     end

@@ -6,6 +6,7 @@ local fio_job = require("storlua.fio.job")
 local format = require("storlua.report.format")
 local fs = require("storlua.fs")
 local layout = require("storlua.fio.layout")
+local logs = require("storlua.fio.logs")
 local quantity = require("storlua.quantity")
 local room = require("storlua.room")
 local target_of = require("storlua.target")
@@ -168,7 +169,10 @@ end
 ---@return string path
 function preflight.check(opt)
   local files = {}
-  for _, job in ipairs(opt.jobs) do check_job(job, files, opt) end
+  for _, job in ipairs(opt.jobs) do
+    check_job(job, files, opt)
+    logs.check(job, opt)
+  end
   check_room(files)
   return opt.jobs[1].path or "."
 end
