@@ -74,8 +74,4 @@ function suite.test_what_spoils_a_number_is_said()
     "2 devices; lies in memory", "(50.0 %)")
 end
 
-function suite.test_no_runs()
-  lu.assertEquals(text_of {}, "This run holds no test of a raw device.")
-end
-
 return suite

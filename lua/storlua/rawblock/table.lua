@@ -205,7 +205,6 @@ function rawblock_table.lines(results)
   local lines = {}
   local function add(line) lines[#lines + 1] = line end
   local list = results:rows()
-  if not list[1] then return { "This run holds no test of a raw device." } end
   brief(add, results)
   severities(add, results)
   figures(add, list)

@@ -7,17 +7,13 @@ local fio_text = require("storlua.fio.text")
 
 local report = {}
 
-local function is_empty(results) return not results.jobs[1] end
-
 ---@param write fun(text: string)
 ---@param options table run_dir, live
 ---@return table reporter
 function report.new(write, options)
   return closing.new(write, options, {
-    results = fio_results.new(), is_empty = is_empty,
-    lines = function(results)
-      return is_empty(results) and { "This run holds no job of fio." } or fio_text.lines(results)
-    end,
+    results = fio_results.new(), is_empty = function(results) return not results.jobs[1] end,
+    nothing = "no job of fio", lines = fio_text.lines,
   })
 end
 

@@ -2,6 +2,7 @@
 --- The table of a matrix, row by row, live or later. Live it also shows where
 --- the run is, and the verdict at the end.
 
+local closing = require("storlua.report.closing")
 local iozone_streams = require("storlua.iozone.streams")
 local iozone_table = require("storlua.iozone.table")
 local live = require("storlua.report.live")
@@ -105,7 +106,7 @@ end
 
 function Table:finish()
   self:close()
-  if not self.results.plan then self.write("This run holds no matrix of iozone.\n") end
+  if not self.results.plan then closing.refuse("no matrix of iozone") end
 end
 
 --- What the earlier parts of a run that goes on have measured.

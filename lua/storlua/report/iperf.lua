@@ -2,6 +2,7 @@
 --- The lines of a network run: each interval, then what was moved, with bits,
 --- bytes and rates kept apart.
 
+local closing = require("storlua.report.closing")
 local format = require("storlua.report.format")
 local live = require("storlua.report.live")
 
@@ -89,8 +90,15 @@ end
 ---@return table reporter
 function report.new(write, options)
   if options.live then return new_live(write, options) end
-  local take = new_lines(function(line) write(line .. "\n") end)
-  return { event = function(_, fields) take(fields) end, finish = function() end }
+  local is_told = false
+  local take = new_lines(function(line)
+    is_told = true
+    write(line .. "\n")
+  end)
+  return {
+    event = function(_, fields) take(fields) end,
+    finish = function() if not is_told then closing.refuse("no result of iperf3") end end,
+  }
 end
 
 return report

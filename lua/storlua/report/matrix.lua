@@ -2,6 +2,7 @@
 --- The matrices of a run: one for each test, file sizes down, record sizes
 --- across.
 
+local closing = require("storlua.report.closing")
 local iozone_table = require("storlua.iozone.table")
 local results_of = require("storlua.iozone.results")
 
@@ -15,10 +16,7 @@ function report.new(write)
     event = function(_, fields) results:add(fields) end,
     earlier = function(_, fields) results:add(fields) end,
     finish = function()
-      if not results.plan then
-        write("This run holds no matrix of iozone.\n")
-        return
-      end
+      if not results.plan then closing.refuse("no matrix of iozone") end
       local lines = results.plan.throughput and require("storlua.iozone.streams").matrix(results)
         or iozone_table.matrices(results)
       for _, line in ipairs(lines) do write(line .. "\n") end

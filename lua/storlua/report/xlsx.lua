@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- A workbook (.xlsx) of the matrix of a run.
 
+local closing = require("storlua.report.closing")
 local fs = require("storlua.fs")
 local iozone_workbook = require("storlua.iozone.workbook")
 local results_of = require("storlua.iozone.results")
@@ -32,9 +33,7 @@ function report.new(write)
     event = function(_, fields) results:add(fields) end,
     earlier = function(_, fields) results:add(fields) end,
     finish = function()
-      if not results.plan then
-        errors.raise("USAGE", "xlsx: this run holds no matrix of iozone")
-      end
+      if not results.plan then closing.refuse("no matrix of iozone") end
       write(report.bytes(results))
     end,
   }
