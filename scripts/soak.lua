@@ -9,6 +9,7 @@ local memory_test = require("storlua.memory.test")
 local soak = require("storlua.soak")
 local soak_plan = require("storlua.soak.plan")
 local soak_resume = require("storlua.soak.resume")
+local soak_rules = require("storlua.soak.rules")
 local storlua = require("storlua")
 local task = require("storlua.task")
 local watch = require("storlua.watch")
@@ -23,6 +24,8 @@ local PASSES = {
 
 -- What is at rest between two rounds is verified before it is overwritten.
 local REST = { id = "rest_read", order = "sequential" }
+
+local CASES = { "write", "read", "random_write", "random_read", "rest_read" }
 
 -- One round over one file.
 local function soak_file(t, plan, round)
@@ -109,7 +112,8 @@ what the last completed flush promised.]],
     { name = "reads", type = "count", default = 0, max = 95,
       help = "per cent of reads among the operations of the random rewrite" },
     { name = "limit", type = "list",
-      help = "a rule that must hold, such as \"write.mib_s p50 >= 60\" (repeatable)" },
+      help = "a rule that must hold, such as \"write.mib_s p50 >= 60\"; of each --dir by "
+        .. "itself" },
     { name = "direct", type = "choice", choices = { "auto", "on", "off" }, default = "auto",
       help = "O_DIRECT; auto takes it where file system and records allow it" },
     { name = "pause", type = "duration", default = "0", min = 0,
@@ -124,11 +128,12 @@ what the last completed flush promised.]],
       help = "null rehearses the procedure without any I/O" },
   },
 
-  cases = { "write", "read", "random_write", "random_read", "rest_read" },
+  cases = CASES,
 
-  thresholds = function(opt)
-    local rules = { { metric = "kernel.errors", rule = "count == 0", abort = true } }
-    return table.move(opt.limit or {}, 1, #(opt.limit or {}), 2, rules)
+  thresholds = function(opt, _, resume)
+    local rules = soak_rules.of(CASES, opt, resume)
+    table.insert(rules, 1, { metric = "kernel.errors", rule = "count == 0", abort = true })
+    return rules
   end,
 
   run = function(t, opt)

@@ -16,7 +16,7 @@ local procedure = {}
 ---@field usage? string help of a procedure with a foreign command line
 ---@field options? storlua.Options nil when `arguments` is a function
 ---@field arguments? fun(argv: string[]): table
----@field thresholds? table|fun(opt: table, board: table): table
+---@field thresholds? table|fun(opt: table, board: table, resume: table?): table
 ---@field cases? string[]|fun(opt: table): string[]
 ---@field informational boolean
 ---@field tool? boolean it prints and ends: no folder of results, no events, no verdict
@@ -129,11 +129,12 @@ end
 --- The entries of `thresholds` for these options and this board, checked.
 ---@param opt table
 ---@param board? table
+---@param resume? table what the earlier part of a run that goes on has left
 ---@return table list of texts and tables as declared
-function Procedure:thresholds_for(opt, board)
+function Procedure:thresholds_for(opt, board, resume)
   local list = self.thresholds or {}
   if type(list) ~= "function" then return list end
-  list = result_of("thresholds", "a list; {} is none", list, opt, board)
+  list = result_of("thresholds", "a list; {} is none", list, opt, board, resume)
   check_thresholds(list, "thresholds")
   return list
 end

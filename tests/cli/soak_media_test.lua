@@ -56,6 +56,58 @@ function suite.test_write_limit_below_one_pass_over_all()
   refused(result, "--write-limit allows not even one pass over the files, 8 MiB in all")
 end
 
+-- The texts of the judged rules, without their figures.
+local function rules_judged(log)
+  local texts = {}
+  for _, event in ipairs(cli_run.events_of(log.run, "threshold")) do
+    lu.assertTrue(event.ok, event.text)
+    texts[#texts + 1] = event.text:match("^(.-):")
+  end
+  return texts
+end
+
+function suite.test_a_limit_holds_for_each_directory()
+  local place <close> = disk.directory()
+  local log <close> = soak_run.log()
+  local result = soak(place.path, log, { "a", "b" }, "--rounds", "1", "--size", "1M", "--limit",
+    "write.mib_s p50 > 0", "--limit", "b.read.iops min > 0", "--limit", "kernel.errors rate < 9")
+  soak_run.verdict(log, result, "passed", 0)
+  local expected = { "kernel.errors count == 0", "a.write.mib_s p50 > 0", "b.write.mib_s p50 > 0",
+                     "b.read.iops min > 0", "kernel.errors rate < 9" }
+  lu.assertEquals(rules_judged(log), expected)
+end
+
+-- Seen from another folder the directories keep their names.
+function suite.test_a_limit_of_a_run_that_goes_on()
+  local place <close> = disk.directory()
+  local log <close> = soak_run.log()
+  fs.mkdirs(place.path .. "/b")
+  local run <close> = cli_run.start { "soak.lua", "--output", log.run, "--size", "1M", "--dir=.",
+    "--dir=b", "--limit", "b.write.mib_s p50 > 0", "--limit", "read.iops p50 > 0",
+    cwd = place.path }
+  run:wait_event(log.run, function(event) return event.kind == "round" end)
+  run:signal("KILL")
+  run:finish(10)
+  local result = cli_run.run { "soak.lua", "--resume", log.run, "--rounds", "2" }
+  soak_run.verdict(log, result, "passed", 0)
+  lu.assertEquals(rules_judged(log), { "kernel.errors count == 0", "b.write.mib_s p50 > 0",
+    "dir_1.read.iops p50 > 0", "b.read.iops p50 > 0" })
+end
+
+-- It would be known after 48 hours.
+function suite.test_a_limit_that_never_has_data()
+  local place <close> = disk.directory()
+  local log <close> = soak_run.log()
+  local function try(limit, ...)
+    return soak(place.path, log, { "a", "b" }, "--limit", limit, ...)
+  end
+  refused(try("wirte.mib_s p50 > 1"), "did you mean 'write'")
+  refused(try("c.write.mib_s p50 > 1"), "there are a.write, b.write, a.read, b.read,")
+  refused(try("rest_read.iops p50 > 1"), "nothing here is measured as rest_read")
+  refused(try("random_write.mib_s p50 > 1", "--reads", "50"), "a.random_write.read,")
+  lu.assertEquals({ fs.list(place.path .. "/a"), fs.exists(log.run) }, { {}, false })
+end
+
 -- Case ids of the measures by the file that they were about.
 local function ids_by_path(log)
   local ids = {}

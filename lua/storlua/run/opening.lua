@@ -97,13 +97,13 @@ local function settings_of(settings)
   }
 end
 
-local function rules_of(procedure, opt, board)
+local function rules_of(procedure, opt, board, left)
   local list
   if procedure.thresholds_for then
-    list = procedure:thresholds_for(opt, board)
+    list = procedure:thresholds_for(opt, board, left)
   else
     list = procedure.thresholds or {}
-    if type(list) == "function" then list = list(opt, board) or {} end
+    if type(list) == "function" then list = list(opt, board, left) or {} end
   end
   local rules = {}
   for i, rule in ipairs(list) do rules[i] = threshold.parse(rule) end
@@ -224,7 +224,7 @@ local function fill(self, opt, target)
   local settings, folder = self.settings, self.folder
   self.reporters:check_files()
   local left, log_state, results = read_folder(settings, opt)
-  self.rules = self.rules or rules_of(self.procedure, opt, settings.board)
+  self.rules = self.rules or rules_of(self.procedure, opt, settings.board, left)
   self.conditions = collect_conditions(target
     or target_of(self.procedure, opt, settings.board, left and left.cwd or "."))
   if left then check_same_device(settings.resume, left.conditions, self.conditions) end

@@ -28,11 +28,10 @@ function place.directories(t, opt)
 end
 
 --- What the directories are called: after a resume as before it.
----@param t storlua.Run
+---@param earlier? table what the earlier part of the run left
 ---@param dirs string[]
 ---@return string[]
-function place.names(t, dirs)
-  local earlier = t.resume
+function place.names(earlier, dirs)
   local before = earlier and not earlier.given.dir and earlier.options.dir
   return before and before[1] and before or dirs
 end

@@ -128,7 +128,7 @@ function soak_plan.make(t, opt)
   end
   check_records(opt)
   local dirs, plans = place.directories(t, opt), {}
-  local prefixes = place.prefixes(place.names(t, dirs))
+  local prefixes = place.prefixes(place.names(t.resume, dirs))
   for i, dir in ipairs(dirs) do plans[i] = plan_of(t, opt, dir, prefixes[i], i) end
   if opt.engine ~= "null" then
     place.check(dirs)
