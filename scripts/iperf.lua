@@ -15,6 +15,7 @@ retransmits and the window. The verdict asks for a complete test that moved
 data, and for what --min-mbit and --max-retransmits say.]],
   usage = arguments.HELP,
   arguments = arguments.parse,
+  target = false,
   reports = function() return { { format = "iperf" } } end,
   cases = function(opt)
     local ids = { "iperf.completed", "iperf.moved" }

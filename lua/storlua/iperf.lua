@@ -29,16 +29,19 @@ local function look(opt)
 end
 
 -- A server for one test on a free port.
-local function start_server(opt)
+local function start_server(t, opt)
+  local words = {}
   for _ = 1, 8 do
     local port = opt.port or math.random(20000, 60000)
     local child = process.start {
       opt.iperf3, "-s", "-1", "-B", "127.0.0.1", "-p", port, "--forceflush",
+      "-i", "0", -- nobody reads what it says: a full pipe would stop the test
       env = { LC_ALL = "C" }, merge_stderr = true,
     }
     local ok, said = pcall(function()
       for line in function() return child:read_line(5) end do
         if line:find("listening") then return true end
+        words[#words + 1] = line
       end
       return false
     end)
@@ -46,8 +49,8 @@ local function start_server(opt)
     child:close()
     if opt.port then break end
   end
-  errors.raise("COMMAND", "iperf3 could not start a server on 127.0.0.1%s",
-    opt.port and ":" .. opt.port or "")
+  t:abort("%s could not start a server on 127.0.0.1%s: %s", opt.iperf3,
+    opt.port and ":" .. opt.port or "", format.line(table.concat(words, " ")))
 end
 
 -- All that the interfaces have moved so far; while iperf3 itself is silent.
@@ -193,8 +196,8 @@ local function judge(t, opt, run, result)
   notes(t, opt, result, result.sent or moved)
 end
 
-local function server_of(opt)
-  if opt.self_test then return start_server(opt) end
+local function server_of(t, opt)
+  if opt.self_test then return start_server(t, opt) end
   return nil, opt.port
 end
 
@@ -206,7 +209,7 @@ function iperf.run(t, opt)
   local features = look(opt)
   for run = 1, opt.runs do
     t:phase(("run %d of %d"):format(run, opt.runs))
-    local server <close>, port = server_of(opt)
+    local server <close>, port = server_of(t, opt)
     local argv = command_of(opt, opt.host or "127.0.0.1", port, features.streams)
     judge(t, opt, run, run_client(t, opt, argv, run, features.streams))
     if server then server:close() end

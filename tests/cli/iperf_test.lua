@@ -115,6 +115,29 @@ local function stand_in(place, text, code)
   return path
 end
 
+-- What nobody reads must not fill the pipe of a long test with many streams.
+function suite.test_the_own_server_is_silent_and_says_why_it_cannot_start()
+  need_iperf3()
+  local place <close> = disk.directory()
+  local path = stand_in(place, "", 0)
+  do
+    local file <close> = assert(io.open(path, "w"))
+    file:write(("#!/bin/sh\necho \"$*\" >>%s/words\nexec iperf3 \"$@\"\n"):format(place.path))
+  end
+  local argv = { "--self-test", "-t", "1", "-b", "1M", "--iperf3", path }
+  local result = iperf(place, argv)
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  lu.assertNil(result.stderr:find("device under test", 1, true), "no disk is")
+  lu.assertStrContains(process.run { "cat", place.path .. "/words" }.stdout, " -i 0\n")
+  local server <close>, port = start_server()
+  process.run { "rm", "-r", place.path .. "/run" }
+  table.move({ "-p", tostring(port) }, 1, 2, #argv + 1, argv)
+  result = iperf(place, argv)
+  lu.assertEquals(result.code, 1, result.stdout .. result.stderr)
+  lu.assertStrContains(result.stdout, "Address already in use")
+  server:kill("TERM")
+end
+
 function suite.test_bad_output()
   for text, code in pairs {
     ['{"end": {"sum": {"bytes": 0, "seconds": 0, "bits_per_second": -nan}}}'] = 0,

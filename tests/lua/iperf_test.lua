@@ -24,11 +24,21 @@ function suite.test_the_line_of_the_article()
   lu.assertEquals(more.command, { "-i", "0.5", "-P", "4", "-R", "-u", "-b", "10M", "-Z" })
 end
 
+local function check_seconds(line, seconds) lu.assertEquals(parse(line).seconds, seconds) end
+
+function suite.test_omitted_seconds_take_their_time_too()
+  check_seconds("-c h -t 10 -O 40", 50)
+  check_seconds("-c h -O 40", 50)
+end
+
 function suite.test_refusals()
   for line, text in pairs {
     [""] = "which host",
     ["-c"] = "-c needs a value",
-    ["-c h -t x"] = "-t: 'x' is no number",
+    ["-c h -t x"] = "-t: 'x' is no count",
+    -- iperf3 takes the whole seconds of it: 0 never ends
+    ["-c h -t 0.5"] = "-t: '0.5' is no count",
+    ["-c h -O 1.5"] = "-O: '1.5' is no count",
     ["-c h -t 0"] = "-t 0",
     ["-c h -P 0"] = "-P: '0' is no count",
     ["-c h -n 1M -t 5"] = "exclude",

@@ -11,10 +11,10 @@ local function usage(format, ...) errors.raise("USAGE", "iperf: " .. format, ...
 -- iperf3's own: long name, short name, kind of value (nil: a flag).
 local THEIRS = {
   { "client", "c", "text" }, { "port", "p", "count" }, { "interval", "i", "number" },
-  { "time", "t", "number" }, { "bytes", "n", "text" }, { "parallel", "P", "count" },
+  { "time", "t", "count0" }, { "bytes", "n", "text" }, { "parallel", "P", "count" },
   { "reverse", "R" }, { "udp", "u" }, { "bitrate", "b", "text" }, { "window", "w", "text" },
   { "set-mss", "M", "count" }, { "bind", "B", "text" }, { "version4", "4" }, { "version6", "6" },
-  { "omit", "O", "number" }, { "zerocopy", "Z" }, { "congestion", "C", "text" },
+  { "omit", "O", "count0" }, { "zerocopy", "Z" }, { "congestion", "C", "text" },
   { "length", "l", "text" }, { "no-delay", "N" }, { "connect-timeout", nil, "count" },
   { "affinity", "A", "text" }, { "format", "f", "text" }, { "json", "J" }, { "verbose", "V" },
 }
@@ -117,7 +117,8 @@ function arguments.finish(opt)
   opt.udp, opt.reverse, opt.bytes = given.udp or false, given.reverse or false, given.bytes
   -- how long a number of bytes takes nobody knows
   opt.seconds = given.time or given.bytes and 86400 or 10
-  if opt.seconds == 0 then usage("-t 0 would never end") end
+  opt.seconds = opt.seconds + (given.omit or 0)
+  if given.time == 0 then usage("-t 0 would never end") end
   if given.time and given.bytes then usage("-t and -n exclude each other") end
   if opt.self_test and opt.host then usage("--self-test and -c exclude each other") end
   if not opt.self_test and not opt.host then usage("which host? -c HOST, or --self-test") end
