@@ -3,6 +3,7 @@
 --- each in two severities. Severe: every write is synced (O_SYNC). Less
 --- severe: one flush at the end. All of them past the page cache.
 
+local errors = require("storlua.errors")
 local fs = require("storlua.fs")
 local medium = require("storlua.workload.medium")
 local quantity = require("storlua.quantity")
@@ -51,7 +52,8 @@ local function first_visit(plan, case, run, records)
 end
 
 --- The workload of one test in one run.
----@param plan table path, size_bytes, record_bytes, random_bytes, runtime_seconds, direct, seed
+---@param plan table path, size_bytes, record_bytes, random_bytes, runtime_seconds, direct, seed,
+--- in_memory
 ---@param case table of rawblock.cases
 ---@param run integer from 1
 ---@return table spec
@@ -64,6 +66,8 @@ function rawblock.spec(plan, case, run)
   return {
     path = plan.path, operation = test.operation, order = test.order, record_bytes = record,
     range_bytes = plan.size_bytes, direct = plan.direct, limit_seconds = plan.runtime_seconds,
+    -- What is read again through the page cache comes from there.
+    limit_records = not writes and not plan.direct and not plan.in_memory and records or nil,
     -- Reads have an order of their own: they do not follow the writes.
     seed = (plan.seed + run * 16 + case.index) & math.maxinteger,
     first_visit = not random and first_visit(plan, case, run, records) or 0,
@@ -86,9 +90,10 @@ local function done_before(t)
 end
 
 -- What was issued must have reached the device; only while nobody else can
--- have used it, for then its counters are ours.
+-- have used it, for then its counters are ours. A page cache takes several
+-- writes of a record for one, and reads ahead.
 local function check_counters(t, self, case, result)
-  if not self.target.grant then return end
+  if not self.target.grant or not self.plan.direct then return end
   local counted, name = result.device, case.test.operation
   if counted.reason then return t:note(case.id .. ".device_counters", counted.reason) end
   local issued, seen = result[name].bytes, counted[name .. "_bytes"]
@@ -109,16 +114,26 @@ local function check_backed(t, case, result)
     "%d bytes of the range are holes or unwritten extents: reading them is no I/O", unbacked)
 end
 
+-- Ends the tests when the target is not what it was.
+local function need_target(t, self, case, run, otherwise)
+  local why = self.target:gone() or otherwise
+  if why then t:abort("%s in run %d: %s", case.id, run, why) end
+end
+
 local function measure(t, self, case, run)
+  need_target(t, self, case, run)
   local dropped = self.target:drop_cache()
   dropped.case_id = case.id
   t:event("x_cache_drop", dropped)
-  local result = t:measure(case.id, rawblock.spec(self.plan, case, run), {
+  local ok, result = pcall(t.measure, t, case.id, rawblock.spec(self.plan, case, run), {
     labels = { run = run, severity = case.severity, test = case.test.id },
   })
+  if not ok then
+    if errors.is(result) then need_target(t, self, case, run) end
+    error(result, 0)
+  end
   if result["end"] ~= "complete" or result.errors_total > 0 then
-    local gone = self.target:gone()
-    t:abort("%s in run %d: %s", case.id, run, gone or "the first failure ends the tests")
+    need_target(t, self, case, run, "the first failure ends the tests")
   end
   check_counters(t, self, case, result)
   check_backed(t, case, result)
@@ -149,10 +164,37 @@ local function check_room(path, size_bytes)
     quantity.size_text(room.bytes + own_bytes), room.limit, quantity.size_text(size_bytes)))
 end
 
+local function memory_kind(target)
+  local kind = not target.is_device and target.found and target.found.mount
+    and target.found.mount.type
+  return (kind == "tmpfs" or kind == "ramfs") and kind or nil
+end
+
+-- The sectors that direct I/O moves, as far as that is known before the file is
+-- open.
+local function unit_of(target, opt)
+  if opt.direct == "off" then return 1 end
+  local found, kind = target.found, memory_kind(target)
+  if kind then
+    storlua.usage(("%s keeps %s in memory: there is no direct I/O; --direct off does without")
+      :format(kind, target.path))
+  end
+  local unit = found and found.single and found.single.logical_block_bytes or 512
+  for _, name in ipairs { "record", "random_record", "size" } do
+    local bytes = opt[name] or 0
+    if bytes % unit ~= 0 then
+      storlua.usage(("--%s %d: direct I/O on %s needs multiples of %d bytes (%d is one)"):format(
+        name:gsub("_", "-"), bytes, target.path, unit, math.max(unit, bytes - bytes % unit)))
+    end
+  end
+  return unit
+end
+
 -- How much of it is used: all of a device or of an existing file that is only
--- read, else --size.
+-- read, in whole sectors, else --size.
 local function size_of(target, opt)
   target:need_medium()
+  local unit = unit_of(target, opt)
   local is_new = not target.is_device and not opt.read_only
   local size_bytes = is_new and (opt.size or 1 << 30) or target.size_bytes
   if not is_new and opt.size then
@@ -162,6 +204,7 @@ local function size_of(target, opt)
     end
     size_bytes = opt.size
   end
+  size_bytes = size_bytes - size_bytes % unit
   local record = math.max(opt.record, opt.random_record)
   if size_bytes < record then
     storlua.usage(("%s: %d bytes are less than one record of %d"):format(target.path, size_bytes,
@@ -185,7 +228,7 @@ function rawblock.run(t, opt)
   local plan = {
     path = path, size_bytes = size_of(target, opt), record_bytes = opt.record,
     random_bytes = opt.random_record, runtime_seconds = opt.runtime, direct = opt.direct == "on",
-    seed = t.seed,
+    seed = t.seed, in_memory = memory_kind(target) ~= nil,
   }
   local self = { target = target, plan = plan }
   local _ <close> = task.defer(function() target:close() end)

@@ -204,6 +204,10 @@ function suite.test_bad_values()
     { "--target", "" },
     { "--target", place.path, "--runs", "0" },
     { "--target", place.path, "--read-only" },
+    { "--target", place.path, "--size", "10000001" },
+    { "--target", place.path, "--size", "8M", "--record", "1000000" },
+    { "--target", place.path, "--size", "8M", "--random-record", "700" },
+    { "--target", "/dev/shm/storlua-rawblock", "--size", "8M" },
     {},
   } do
     local result = rawblock(place, argv)
@@ -211,6 +215,73 @@ function suite.test_bad_values()
     process.run { "rm", "-rf", place.path .. "/run" }
   end
   lu.assertEquals(process.run { "ls", place.path }.stdout, "")
+end
+
+-- What no sector of this device fits is known before it is overwritten.
+function suite.test_records_below_a_sector_change_nothing()
+  local loop <close> = disk.loop { size = "8M", sector = "4096" }
+  local place <close> = disk.directory()
+  for option, bytes in pairs { ["--random-record"] = "512", ["--size"] = "4194816" } do
+    local result = rawblock(place, { "--target", loop.device, "--destroy",
+      "loop:" .. loop.backing, "--fill", "--runs", "1", option, bytes })
+    lu.assertEquals(result.code, 2, result.stdout .. result.stderr)
+    lu.assertStrContains(result.stdout, option .. " " .. bytes .. ": direct I/O on")
+    lu.assertStrContains(result.stdout, "needs multiples of 4096 bytes")
+  end
+  lu.assertEquals(process.run { "cmp", "-n", "8388608", loop.backing, "/dev/zero" }.code, 0)
+end
+
+-- A second pass through the page cache would come from there; what is written
+-- several times there reaches the device once.
+function suite.test_without_direct_io()
+  local place <close> = disk.directory()
+  local result = rawblock(place, { "--target", place.path, "--size", "4000001", "--runtime", "0.3",
+    "--runs", "1", "--direct", "off" })
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  for _, id in ipairs { "severe.seq_read", "less_severe.rand_read" } do
+    lu.assertEquals(measures(place)[id][1].result.read.bytes, 4000001)
+  end
+  process.run { "rm", "-r", place.path .. "/run" }
+  local loop <close> = disk.loop { size = "4M" }
+  result = rawblock(place, { "--target", loop.device, "--destroy", "loop:" .. loop.backing,
+    "--runtime", "0.2", "--runs", "1", "--direct", "off" })
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+end
+
+function suite.test_a_file_is_read_in_whole_sectors()
+  local place <close> = disk.directory()
+  process.run { "dd", "if=/dev/urandom", "of=" .. place.path .. "/odd", "bs=3000001", "count=1",
+                "conv=fsync", "status=none" }
+  local result = rawblock(place, { "--target", place.path .. "/odd", "--read-only", "--runtime",
+    "0.05", "--runs", "1" })
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  lu.assertEquals(measures(place)["severe.seq_read"][1].spec.range_bytes, 3000001 // 512 * 512)
+end
+
+-- Nobody holds a device that is only read.
+function suite.test_a_device_that_is_detached_between_two_tests()
+  disk.need_root()
+  local place <close> = disk.directory()
+  local backing, is_attached = place.path .. "/disk.img", true
+  process.run { "truncate", "-s", "8M", backing }
+  local device = process.run { "losetup", "-f", "--show", backing }.stdout:match("%S+")
+  local function detach()
+    if is_attached then process.run { "losetup", "-d", device } end
+    is_attached = false
+  end
+  local _ <close> = task.defer(detach)
+  local watcher <close> = task.scope()
+  watcher:spawn("detach", function()
+    disk.wait_until(30, "the first test is done", function()
+      return cli_run.events_of(place.path .. "/run", "measure")[1]
+    end)
+    detach()
+  end)
+  local result = rawblock(place, { "--target", device, "--read-only", "--runtime", "1",
+    "--runs", "3" })
+  lu.assertEquals(result.code, 1, result.stdout .. result.stderr)
+  lu.assertNotNil(result.stdout:find("because  [%w_.]+ in run 1: " .. device
+    .. " is another device now"), result.stdout)
 end
 
 function suite.test_killed_and_resumed()
