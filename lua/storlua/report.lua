@@ -72,11 +72,11 @@ local function fold(directory, format, write)
     covered:add(fields)
     reporter:event(fields, line)
   end)
-  reporter:finish(state)
   local covers = not TELL_COVERAGE[format] and covered:text()
   if covers then
     io.stderr:write(("storlua: the report %s of %s %s\n"):format(format, directory, covers))
   end
+  reporter:finish(state)
   return ended
 end
 

@@ -10,6 +10,7 @@ local job = require("storlua.job")
 local loop = require("storlua.core.loop")
 local opening = require("storlua.run.opening")
 local scheduler = require("storlua.scheduler")
+local scopes = require("storlua.scope")
 local task = require("storlua.task")
 local threshold = require("storlua.threshold")
 
@@ -89,6 +90,8 @@ local function body(self, opt)
   local display = self.reporters:display(self.t.live)
   if display then scope:spawn("display", display) end
   check_returned(self, self.procedure.run(self.t, opt))
+  local left = scopes.close_left_open(scheduler.current(), scope)
+  if left then self.recorder:find("failed", left) end
 end
 
 -- While a run lasts, a job that does not come back is an event of it, and

@@ -280,12 +280,18 @@ function scheduler.run(fn, ...)
     scheduler.stop_root(reason)
     if not drive(root_ended) then return false, reason end
   end
-  -- Tasks of scopes that nobody closed.
+  -- Tasks of scopes that nobody closed, and what went wrong in them.
+  local left
+  for scope in pairs(root.scopes or {}) do left = left or scope.failure end
   for _, t in pairs(live) do
+    left = left or errors.new { code = "MISUSE", message = ("task %s still ran when all else "
+      .. "had ended: its scope was left open; declare it with <close>, or call its join")
+      :format(t.name) }
     scheduler.cancel(t, errors.new { code = "CANCELLED", message = "the run has ended" })
   end
   drive(function() return next(live) == nil end)
   if root.failed then return false, root.error end
+  if left ~= nil then return false, left end
   return table.unpack(root.results, 1, root.results.n)
 end
 

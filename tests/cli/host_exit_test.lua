@@ -36,6 +36,14 @@ local function check_raised(code, ...)
   for _, text in ipairs { ... } do lu.assertStrContains(result.stderr, text) end
 end
 
+function suite.test_a_scope_that_is_left_open()
+  local result = end_of("task.scope():spawn('w', task.sleep, 60)")
+  lu.assertEquals(result.code, 3)
+  lu.assertStrContains(result.stderr, "task w still ran when all else had ended")
+  check_raised("task.scope():spawn('w', function() error('dead') end) pcall(task.sleep, 1)",
+    "script.lua:1: dead")
+end
+
 function suite.test_raise_of_any_value()
   check_raised([[error("text")]], "script.lua:1: text\n")
   check_raised([[error()]], "error(nil)")

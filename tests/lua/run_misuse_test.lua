@@ -55,6 +55,17 @@ function test.test_labels_are_texts_and_numbers()
   end
 end
 
+-- What still runs when run returns could fail unseen.
+function test.test_scopes_that_are_left_open()
+  local spawn = 'local task = require("storlua.task") local s = task.scope() s:spawn("w", %s) '
+    .. "task.yield() %s"
+  local busy = expect("failed", 1, spawn:format("task.sleep, 60", 't:check("a", true)'))
+  lu.assertStrContains(busy.reasons[1], "task main left a scope open in which task w still ran")
+  local dead = 'function() task.sleep(0.01) error("the disk is dead", 0) end'
+  local lost = expect("raised", 3, spawn:format(dead, 'pcall(task.sleep, 1) t:check("a", true)'))
+  lu.assertStrContains(lost.reasons[1], "the disk is dead")
+end
+
 function test.test_functions_that_return_nothing_are_told()
   for fields, text in pairs {
     ["thresholds = function() end,"] = "thresholds returned nothing",

@@ -47,6 +47,36 @@ function suite.test_await_in_a_foreign_coroutine_is_refused()
   lu.assertStrContains(tostring(err), "inside a coroutine you made: use scope:spawn")
 end
 
+-- What nobody waits for could fail unseen.
+function suite.test_a_scope_that_is_left_open_fails_its_task()
+  local is_ended = false
+  local ok, err = in_scope(function(scope)
+    scope:spawn("careless", function()
+      task.scope():spawn("forgotten", function()
+        local _ <close> = task.defer(function() is_ended = true end)
+        wait_forever()
+      end)
+    end)
+    scope:join()
+  end)
+  lu.assertFalse(ok)
+  lu.assertStrContains(err.message,
+    "task careless left a scope open in which task forgotten still ran")
+  lu.assertTrue(is_ended)
+end
+
+function suite.test_a_scope_that_was_joined_may_stay_open()
+  local ok, value = in_scope(function(scope)
+    return scope:spawn("tidy", function()
+      local inner = task.scope()
+      local child = inner:spawn("done", function() task.sleep(0) return 7 end)
+      inner:join()
+      return child:join()
+    end):join()
+  end)
+  lu.assertEquals({ ok, value }, { true, 7 })
+end
+
 function suite.test_bare_yield_fails_its_task_only()
   local closed = false
   local ok, err = in_scope(function(scope)
