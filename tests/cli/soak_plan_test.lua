@@ -28,6 +28,7 @@ function suite.test_size_is_half_of_what_is_free()
   soak_run.verdict(log, result, "passed", 0)
   lu.assertEquals(cli_run.events_of(log.run, "flushed")[1].range_bytes, 4 << 20)
   lu.assertStrContains(result.stdout, "each round writes 4 MiB, rewrites 4 MiB of it")
+  lu.assertStrContains(result.stdout, "/storlua.soak for 1 round, 48 h 00 min at most: each")
   lu.assertStrContains(result.stdout, "all of it in memory")
 end
 

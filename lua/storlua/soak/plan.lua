@@ -176,9 +176,14 @@ end
 ---@param plans storlua.SoakPlan[]
 ---@param seconds number
 function soak_plan.say(t, opt, plans, seconds)
+  local how_long = quantity.duration_text(seconds)
+  if opt.rounds then
+    how_long = ("%d round%s, %s at most"):format(opt.rounds, opt.rounds == 1 and "" or "s",
+      how_long)
+  end
   for _, plan in ipairs(plans) do
     t:note(plan.prefix .. "plan", ("%s for %s: each round writes %s, rewrites %s of it in random "
-      .. "order and verifies all, %s"):format(plan.path, quantity.duration_text(seconds),
+      .. "order and verifies all, %s"):format(plan.path, how_long,
       quantity.size_text(plan.size_bytes), quantity.size_text(plan.part_bytes),
       how_it_reads(plan)))
   end
