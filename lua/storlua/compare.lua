@@ -64,6 +64,7 @@ end
 -- What makes two cases of one name different tests.
 local function spec_difference(a, b)
   local parts = {}
+  if not a.spec or not b.spec then return nil end
   for name, value in pairs(a.spec) do
     if b.spec[name] ~= nil and b.spec[name] ~= value then
       parts[#parts + 1] = ("%s %s, %s"):format(name, value, b.spec[name])
@@ -91,13 +92,26 @@ local function verdict_of(metric, verdict)
   return verdict == compare.METRICS[metric].better and "faster" or "slower"
 end
 
-local function against(base, other, options)
-  if not base or not other then
-    return { verdict = "missing", reason = base and "not in this run" or "not in the first run" }
+local function missing(where, run)
+  local rest = run.coverage and ", which " .. run.coverage or ""
+  return { verdict = "missing", reason = where .. rest, change_percent = event.null,
+           p = event.null }
+end
+
+-- Two cases of one key; `runs` are what they are of.
+local function against(base, other, options, runs)
+  if not base then return missing("not in the first run", runs[1]) end
+  if not other then return missing("not in this run", runs[2]) end
+  local a, b = base.values[options.metric], other.values[options.metric]
+  if not a and b and base.failed > 0 then
+    return missing("none of it passed in the first run", runs[1])
+  end
+  if a and not b and other.failed > 0 then
+    return missing("none of it passed in this run", runs[2])
   end
   local difference = spec_difference(base, other)
   local metric = options.metric
-  local judged = statistics.compare(base.values[metric] or {}, other.values[metric] or {}, options)
+  local judged = statistics.compare(a or {}, b or {}, options)
   local result = {
     verdict = verdict_of(metric, judged.verdict), reason = judged.reason,
     change_percent = judged.change_percent or event.null, p = judged.p or event.null,
@@ -119,7 +133,8 @@ function compare.runs(runs, options)
   }
   for i, run in ipairs(runs) do
     result.runs[i] = { path = run.path, script = run.script, status = run.status,
-                       wall = run.wall or event.null, kernel_errors = run.kernel_errors }
+                       wall = run.wall or event.null, kernel_errors = run.kernel_errors,
+                       coverage = run.coverage or event.null }
   end
   for _, key in ipairs(keys_of(runs, "keys")) do
     local base = runs[1].cases[key]
@@ -129,7 +144,7 @@ function compare.runs(runs, options)
       if mine then case.case_id, case.labels = mine.id, mine.labels end
       case.sides[i] = side_of(mine, options.metric)
       if i > 1 then
-        local judged = against(base, mine, options)
+        local judged = against(base, mine, options, { runs[1], run })
         case.against_first[i - 1] = judged
         result.counts[judged.verdict] = (result.counts[judged.verdict] or 0) + 1
       end

@@ -29,10 +29,11 @@ local function measure(id, ms, more)
            result = { [operation] = tally, flush = more.flush or event.null } }
 end
 
-local function write_run(path, conditions, measures)
+local function write_run(path, conditions, measures, continued)
   process.run { "mkdir", path }
   local events = { { kind = "start", script = "x", version = "1", wall = "2026", options = {},
-                     conditions = conditions } }
+                     conditions = conditions, continued = continued and true,
+                     carried = continued } }
   table.move(measures, 1, #measures, 2, events)
   events[#events + 1] = { kind = "verdict", status = "passed" }
   local file = assert(io.open(path .. "/events.jsonl", "w"))
@@ -115,6 +116,84 @@ function suite.test_a_drop_of_three_runs_against_four()
   local strict = compare.runs({ a, b }, { metric = "rate", alpha = 0.001, min_percent = 2 })
   lu.assertEquals(compare.exit_code(strict, { "slower" }), 1)
   lu.assertStrContains(table.concat(compare_table.lines(strict), "\n"), "both sides, at 0.001;")
+end
+
+-- What rotation has dropped is not missing from the run.
+function suite.test_a_rotated_log_says_what_it_covers()
+  local place <close> = disk.directory()
+  local a = write_run(place.path .. "/a", {}, joined(several("x", { 10, 10, 10 }),
+    several("early", { 10, 10, 10 })))
+  local b = write_run(place.path .. "/b", {}, several("x", { 10, 10, 10 }),
+    { measures = 7, kernel_errors = 2 })
+  local result = compare.runs({ a, b }, OPTIONS)
+  local covers = "covers 3 of 10 measures: the log was rotated"
+  lu.assertEquals(result.runs[2].coverage, covers)
+  lu.assertEquals(result.runs[2].wall, event.null)
+  lu.assertEquals(result.runs[2].kernel_errors, 2)
+  lu.assertEquals(result.cases[2].against_first[1].reason, "not in this run, which " .. covers)
+  local text = table.concat(compare_table.lines(result), "\n")
+  lu.assertStrContains(text, "\n  B " .. covers .. "\n")
+  lu.assertNotStrContains(text, "\n  A covers")
+  -- Of samples nobody counted how many there were.
+  local c = write_run(place.path .. "/c", {}, { { kind = "sample", metric = "m", mean = 1 } },
+    { measures = 0 })
+  lu.assertStrContains(c.coverage, "the log was rotated")
+end
+
+-- A run in which a case has only failed must not pass --fail-on missing.
+function suite.test_a_case_that_never_passed_is_missing()
+  local place <close> = disk.directory()
+  local a = write_run(place.path .. "/a", {}, joined(several("x", { 10, 10, 10 }),
+    several("y", { 10, 10, 10 })))
+  local b = write_run(place.path .. "/b", {}, joined(several("x", { 10, 10, 10 }),
+    several("y", { 10 }, { verdict = "fail" })))
+  for _, pair in ipairs { { a, b, "this" }, { b, a, "the first" } } do
+    local result = compare.runs({ pair[1], pair[2] }, OPTIONS)
+    lu.assertEquals(verdicts(result), { x = compare.SAME, y = "missing" })
+    lu.assertEquals(result.cases[2].against_first[1].reason, "none of it passed in " .. pair[3]
+      .. " run")
+    lu.assertEquals(compare.exit_code(result, { "missing" }), 1)
+  end
+end
+
+function suite.test_other_draws_are_another_test()
+  local place <close> = disk.directory()
+  local function run(name, field, value)
+    local measures = several("x", { 10, 10, 10 })
+    for _, one in ipairs(measures) do
+      one.spec.distribution = "uniform"
+      one.spec[field] = value
+    end
+    return write_run(place.path .. "/" .. name, {}, measures)
+  end
+  local base = run("a", "distribution", "uniform")
+  local zipf = run("b", "distribution", "zipf")
+  lu.assertEquals(verdicts(compare.runs({ base, zipf }, OPTIONS)), { x = "another test" })
+  local function mix(name, percent)
+    return run(name, "size_mix", event.list { { record_bytes = 4096, percent = percent } })
+  end
+  local half, most = mix("c", 50), mix("d", 90)
+  lu.assertEquals(verdicts(compare.runs({ half, most }, OPTIONS)), { x = "another test" })
+  lu.assertEquals(verdicts(compare.runs({ half, half }, OPTIONS)), { x = compare.SAME })
+end
+
+function suite.test_memory()
+  local place <close> = disk.directory()
+  local function run(name, mb_s, ns)
+    return write_run(place.path .. "/" .. name, {}, {
+      { kind = "memory", case_id = "copy", verdict = "pass", spec = { threads = 1 },
+        result = { mb_s = mb_s } },
+      { kind = "memory", case_id = "ladder", verdict = "pass", spec = {}, result = { ns = ns } },
+    })
+  end
+  local a, b = run("a", 1048.576, 1.75), run("b", 2097.152, 3.5)
+  local result = compare.runs({ a, b }, OPTIONS)
+  lu.assertEquals({ result.cases[1].sides[1].median, result.cases[1].sides[2].median },
+    { 1000, 2000 })
+  lu.assertEquals(result.cases[1].against_first[1].change_percent, 100)
+  local text = table.concat(compare_table.lines(compare.runs({ a, b }, { metric = "p50",
+    alpha = 0.05, min_percent = 2 })), "\n")
+  lu.assertStrContains(text, "1.75 ns")
 end
 
 function suite.test_the_flush_counts()

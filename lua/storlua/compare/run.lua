@@ -2,6 +2,7 @@
 --- What one run offers for a comparison: its cases with all their values, and
 --- the conditions it was measured under.
 
+local coverage = require("storlua.report.coverage")
 local errors = require("storlua.errors")
 local reader = require("storlua.report.reader")
 
@@ -14,7 +15,9 @@ local REPETITION = { round = true, run = true }
 -- how large the target was does not.
 local DEFINES = { "operation", "read_percent", "record_bytes", "order", "stride_records", "direct",
                   "open_sync", "flush", "flush_every", "engine", "queue_depth", "streams",
-                  "vectors", "map_sync", "rate_bytes_s", "verify" }
+                  "vectors", "map_sync", "rate_bytes_s", "rate_operations_s", "think_seconds",
+                  "verify", "distribution", "zipf_theta", "pareto_h", "normal_percent", "size_mix",
+                  "zones", "buffer_bytes", "threads", "pages" }
 
 -- Differ from one plug-in to the next.
 local PASSING = { boot_id = true, ["device_identity.disk_sequence"] = true,
@@ -32,7 +35,8 @@ local PASSING = { boot_id = true, ["device_identity.disk_sequence"] = true,
 ---@field path string
 ---@field script string
 ---@field status string
----@field wall string
+---@field wall? string when it began, nil when that is not in its log any more
+---@field coverage? string what the log lacks
 ---@field conditions table<string, string> flat
 ---@field cases table<string, storlua.CompareCase> by key
 ---@field keys string[] in order of appearance
@@ -58,6 +62,14 @@ local function flat(value, name, into, skip)
   return into
 end
 
+local function text_of(value)
+  if type(value) ~= "table" then return tostring(value) end
+  local parts = {}
+  for name, text in pairs(flat(value, "", {})) do parts[#parts + 1] = name .. "=" .. text end
+  table.sort(parts)
+  return table.concat(parts, " ")
+end
+
 -- Which engine ran is for the result to say: it may not be the one asked for.
 local function spec_of(fields)
   local copy, spec = {}, fields.spec or {}
@@ -65,7 +77,7 @@ local function spec_of(fields)
   local ran = { engine = result.engine, queue_depth = result.queue_depth }
   for _, name in ipairs(DEFINES) do
     local value = ran[name] or spec[name]
-    if value ~= nil then copy[name] = tostring(value) end
+    if value ~= nil then copy[name] = text_of(value) end
   end
   return copy
 end
@@ -75,10 +87,16 @@ local function case_of(run, fields, suffix)
   local key = id .. "\0" .. label_text(fields.labels)
   local case = run.cases[key]
   if case then return case end
-  case = { key = key, id = id, labels = label_text(fields.labels), values = {}, failed = 0,
-           spec = spec_of(fields) }
+  case = { key = key, id = id, labels = label_text(fields.labels), values = {}, failed = 0 }
   run.cases[key] = case
   run.keys[#run.keys + 1] = key
+  return case
+end
+
+-- The case of a measure that passed: it says how it was done.
+local function passed_case(run, fields, suffix)
+  local case = case_of(run, fields, suffix)
+  case.spec = case.spec or spec_of(fields)
   return case
 end
 
@@ -92,7 +110,7 @@ end
 local function add_direction(run, fields, name, suffix)
   local result, tally = fields.result, fields.result[name]
   if type(tally) ~= "table" or (tally.operations or 0) == 0 then return end
-  local case = case_of(run, fields, suffix)
+  local case = passed_case(run, fields, suffix)
   local flush_ns = name == "write" and type(result.flush) == "table" and result.flush.ns or 0
   local seconds = (tally.io_ns + flush_ns) / 1e9
   if seconds > 0 then
@@ -108,7 +126,10 @@ end
 local kinds = {}
 
 function kinds.start(run, fields)
-  run.script, run.wall = fields.script, run.wall or fields.wall
+  run.script = fields.script
+  if not fields.continued then run.wall = run.wall or fields.wall end
+  local carried = type(fields.carried) == "table" and fields.carried or {}
+  run.kernel_errors = math.max(run.kernel_errors, carried.kernel_errors or 0)
   local conditions = type(fields.conditions) == "table" and fields.conditions or {}
   run.conditions = flat(conditions, "", {}, PASSING)
   run.conditions.storlua = tostring(fields.version)
@@ -118,7 +139,8 @@ end
 
 function kinds.measure(run, fields)
   if type(fields.result) ~= "table" or fields.verdict ~= "pass" then
-    local case = case_of(run, fields, "")
+    local is_mixed = type(fields.spec) == "table" and fields.spec.operation == "mixed"
+    local case = case_of(run, fields, is_mixed and ".read" or "")
     case.failed = case.failed + 1
     return
   end
@@ -126,6 +148,15 @@ function kinds.measure(run, fields)
   add_direction(run, fields, "read", both and ".read" or "")
   add_direction(run, fields, "write", both and ".write" or "")
   add_direction(run, fields, "trim", "")
+end
+
+-- Bandwidth as MiB/s that are moved, the latency of a load as p50.
+function kinds.memory(run, fields)
+  local result = fields.result
+  if type(result) ~= "table" or fields.verdict ~= "pass" then return kinds.measure(run, fields) end
+  local case = passed_case(run, fields, "")
+  if type(result.mb_s) == "number" then add(case, "rate", result.mb_s * 1e6 / 1048576) end
+  add(case, "p50", result.ns)
 end
 
 -- Samples of one run follow each other and are not independent: they are
@@ -152,10 +183,15 @@ function kinds.verdict(run, fields) run.status = fields.status end
 function compare_run.read(path)
   local run = { path = path, script = "?", status = "no verdict", cases = {}, keys = {},
                 samples = {}, sample_names = {}, conditions = {}, kernel_errors = 0 }
+  local seen, has_begin = coverage.new(), nil
   reader.read(path, function(fields)
+    if has_begin == nil then has_begin = not fields.continued end
+    seen:add(fields)
     local add_event = kinds[fields.kind]
     if add_event then add_event(run, fields) end
   end)
+  run.coverage = seen:text() or has_begin == false
+    and "covers the last part only: the log was rotated" or nil
   if not run.keys[1] and not run.sample_names[1] then
     errors.raise("USAGE", "%s holds no measurement", path)
   end

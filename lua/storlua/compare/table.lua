@@ -16,7 +16,10 @@ local function known(value) return value ~= event.null and value or nil end
 local function value_text(value, unit)
   value = known(value)
   if not value then return "-" end
-  if unit == "ns" then return format.ns(value) end
+  if unit == "ns" then
+    local is_small = math.type(value) == "float" and value < 100 -- one load of memory
+    return is_small and format.number(value, 2) .. " ns" or format.ns(value)
+  end
   return format.number(value, value < 10 and 2 or value < 1000 and 1 or 0)
 end
 
@@ -32,6 +35,9 @@ local function runs(add, result)
                 known(run.wall) or "" }
   end
   put_table(add, rows, 6)
+  for i, run in ipairs(result.runs) do
+    if known(run.coverage) then add(("  %s %s"):format(letter(i), run.coverage)) end
+  end
 end
 
 local function conditions(add, result)
