@@ -89,8 +89,11 @@ local function split_type(text)
   return text, ""
 end
 
+-- What stands in angle brackets would be taken for a tag of HTML.
+local function plain(text) return (text:gsub("(%S*<[%w.]+>)", "`%1`")) end
+
 local function paragraph(lines)
-  return (table.concat(lines, " "):gsub("%s+", " "):gsub("%s$", ""))
+  return plain(table.concat(lines, " "):gsub("%s+", " "):gsub("%s$", ""))
 end
 
 local function put_field(out, tag)
@@ -98,7 +101,7 @@ local function put_field(out, tag)
   if name == "[integer]" then name = "1, 2, …" end
   local kind, text = split_type(rest)
   kind = kind:gsub("|", " or ")
-  out[#out + 1] = ("- `%s`: %s%s"):format(name, kind, text ~= "" and ", " .. text or "")
+  out[#out + 1] = ("- `%s`: `%s`%s"):format(name, kind, text ~= "" and ", " .. plain(text) or "")
 end
 
 -- A class that tells something of its fields.
@@ -136,7 +139,7 @@ local function put_function(out, doc, name, parameters)
     local _, text_of = split_type(tag.text:match("^%S+%s+(.*)$") or "")
     if tag.name == "param" and text_of ~= "" then put_field(list, tag) end
   end
-  if what ~= "" then list[#list + 1] = "- returns " .. what end
+  if what ~= "" then list[#list + 1] = "- returns " .. plain(what) end
   if list[1] then out[#out + 1] = "\n" .. table.concat(list, "\n") end
 end
 
