@@ -181,6 +181,13 @@ function ring.open(options)
   end
   local slots = options.slots or 64
   local record_bytes = size(options.record_bytes, "record_bytes")
+  if math.type(slots) ~= "integer" or slots < 1 or slots > 4096 then
+    refuse("slots must be 1 to 4096, not %s", tostring(slots))
+  elseif record_bytes < 1 or record_bytes > 1 << 30 then
+    refuse("record_bytes must be 1 to 1 GiB, not %d", record_bytes)
+  elseif type(options.path) ~= "string" then
+    refuse("path must be a text, not %s", type(options.path))
+  end
   local opened = errors.check(job.wait(core.open(options.path, slots, record_bytes,
     options.write or false, options.direct or false, size(options.size_bytes or 0, "size_bytes"))))
   local self = setmetatable({

@@ -58,12 +58,13 @@ return storlua.procedure {
   options = {
     { name = "file", type = "string", path = true, default = "storlua.log",
       help = "where the log goes" },
-    { name = "clients", type = "count", default = 16, max = 1024, help = "who append at once" },
+    { name = "clients", type = "count", default = 16, min = 1, max = 1024,
+      help = "who append at once" },
     { name = "records", type = "count", default = 2000, min = 1, help = "records of 4 KiB in all" },
   },
   cases = { "log.verified", "log.grouped" },
   run = function(t, opt)
-    local _ <close> = t:scratch_file(opt.file)
+    local _ <close> = t:scratch_file(opt.file, { any_name = true })
     local latency, began_ns, next_record = histogram.new(), clock.monotonic_ns(), 0
     local flushes, total_ns
     do

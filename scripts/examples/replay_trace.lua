@@ -7,27 +7,43 @@
 
 local histogram = require("storlua.histogram")
 local clock = require("storlua.clock")
+local fs = require("storlua.fs")
+local quantity = require("storlua.quantity")
 local ring = require("storlua.ring")
+local room = require("storlua.room")
 local storlua = require("storlua")
 local task = require("storlua.task")
 
 local LINE <const> = "^%s*(%d+%.?%d*)%s+(%a+)%s*(%d*)%s*(%d*)%s*$"
 
+local OPERATION_MAX <const> = 1 << 30 -- bytes, of a slot
+
+-- One line as an operation; nil when it is none.
+local function read_line(line)
+  local seconds, op, offset, bytes = line:match(LINE)
+  seconds = tonumber(seconds)
+  if not seconds or seconds > 1e9 then return nil end
+  local entry = { at_ns = seconds * 1e9 // 1 | 0, op = op, offset = 0, bytes = 0 }
+  if op == "fsync" then return entry end
+  entry.offset, entry.bytes = math.tointeger(tonumber(offset)), math.tointeger(tonumber(bytes))
+  local is_whole = (op == "read" or op == "write") and entry.offset and entry.bytes
+    and entry.bytes > 0 and entry.bytes <= OPERATION_MAX
+    and entry.offset <= math.maxinteger - OPERATION_MAX
+  return is_whole and entry or nil
+end
+
 -- The operations of the trace, and the bytes that they reach and take at most.
 local function parse(path)
-  local file <close> = io.open(path) or storlua.usage("cannot read the trace " .. path)
+  local text, err = fs.try_read(path)
+  if not text then storlua.usage("cannot read the trace: " .. err.message) end
   local list, size_bytes, record_bytes, line_number = {}, 512, 512, 0
-  for line in file:lines() do
+  for line in (text .. "\n"):gmatch("(.-)\n") do
     line_number = line_number + 1
-    local seconds, op, offset, bytes = line:match(LINE)
     if line:match("^%s*[^#%s]") then
-      local entry = { at_ns = seconds and (tonumber(seconds) * 1e9 // 1 | 0), op = op,
-                      offset = math.tointeger(tonumber(offset)) or 0,
-                      bytes = math.tointeger(tonumber(bytes)) or 0 }
-      local known = op == "fsync" or (op == "read" or op == "write") and entry.bytes > 0
-      if not known then
-        storlua.usage(("%s:%d: not '<seconds> <read|write|fsync> <offset> <bytes>'"):format(path,
-          line_number))
+      local entry = read_line(line)
+      if not entry then
+        storlua.usage(("%s:%d: not '<seconds> <read|write|fsync> <offset> <bytes>', of at most "
+          .. "%d bytes"):format(path, line_number, OPERATION_MAX))
       end
       list[#list + 1] = entry
       size_bytes = math.max(size_bytes, entry.offset + entry.bytes)
@@ -35,7 +51,15 @@ local function parse(path)
     end
   end
   if #list == 0 then storlua.usage(path .. ": the trace is empty") end
-  return list, size_bytes, record_bytes
+  return list, (size_bytes + 511) // 512 * 512, record_bytes
+end
+
+-- All that the trace reaches is written first.
+local function check_room(path, size_bytes)
+  local has = room.directory(path:match("^.*/") or ".")
+  if size_bytes <= has.bytes then return end
+  storlua.usage(("the trace reaches up to %s and there is room for %s (%s)"):format(
+    quantity.size_text(size_bytes), quantity.size_text(has.bytes), has.limit))
 end
 
 -- One operation; returns whether all of it was moved.
@@ -54,15 +78,17 @@ return storlua.procedure {
       help = "the trace: seconds, read|write|fsync, offset, bytes" },
     { name = "file", type = "string", path = true, default = "storlua.replay",
       help = "what it runs on" },
-    { name = "slots", type = "count", default = 32, max = 1024, help = "operations at once" },
+    { name = "slots", type = "count", default = 32, min = 1, max = 1024,
+      help = "operations at once" },
     { name = "late", type = "duration", default = "10ms", help = "begun so much later is late" },
   },
   cases = { "replay.complete", "replay.on_time" },
   run = function(t, opt)
     local list, size_bytes, record_bytes = parse(opt.trace)
-    local _ <close> = t:scratch_file(opt.file)
+    check_room(opt.file, size_bytes)
+    local _ <close> = t:scratch_file(opt.file, { any_name = true })
     t:measure("layout", { path = opt.file, operation = "write", size_bytes = size_bytes,
-      record_bytes = 65536, flush = "end", stamp = true })
+      record_bytes = math.min(65536, size_bytes), flush = "end", stamp = true })
     local r <close> = ring.open { path = opt.file, record_bytes = record_bytes, write = true,
       slots = opt.slots }
     local latency, next_entry, short, late = histogram.new(), 1, 0, 0

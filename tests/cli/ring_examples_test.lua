@@ -17,7 +17,7 @@ local function run(place, script, ...)
   lu.skipIf(not r, tostring(err))
   r:close()
   local result = cli_run.run { examples .. script, "--output", place.path .. "/run",
-    "--file", place.path .. "/storlua.file", cwd = place.path, ... }
+    "--file", place.path .. "/my file", cwd = place.path, ... }
   lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
   return result.stdout
 end
@@ -47,6 +47,38 @@ function suite.test_replay_trace()
     place.path .. "/run2", cwd = place.path }
   lu.assertEquals(result.code, 2)
   lu.assertStrContains(result.stdout .. result.stderr, "bad:1:")
+end
+
+-- Less than the records of the layout, and no whole sectors.
+function suite.test_a_short_trace()
+  local place <close> = disk.directory()
+  fs.write_atomic(place.path .. "/t", "0 write 100 1000\r\n0 read 100 1000\r\n0 fsync\r\n")
+  local text = run(place, "replay_trace.lua", "--late", "10s", place.path .. "/t")
+  lu.assertStrContains(text, "3 operations, 0 late")
+end
+
+function suite.test_bad_lines_and_options()
+  local place <close> = disk.directory()
+  local function refused(wanted, script, ...)
+    local result = cli_run.run { examples .. script, "--output", place.path .. "/run",
+      cwd = place.path, ... }
+    lu.assertEquals(result.code, 2, result.stdout .. result.stderr)
+    lu.assertStrContains(result.stdout .. result.stderr, wanted)
+  end
+  for line, wanted in pairs {
+    ["0 read 99999999999999999999 4096"] = "t:1: not",
+    ["0 read 9223372036854775807 4096"] = "t:1: not",
+    ["0 read 0 9999999999"] = "t:1: not",
+    ["0 write 1000000000000000 4096"] = "909.5 TiB and there is room for",
+    [""] = "is empty",
+  } do
+    fs.write_atomic(place.path .. "/t", line .. "\n")
+    refused(wanted, "replay_trace.lua", place.path .. "/t")
+  end
+  refused("EISDIR", "replay_trace.lua", place.path)
+  refused("--slots", "replay_trace.lua", place.path .. "/t", "--slots", "0")
+  refused("--tasks", "btree_lookup.lua", "--tasks", "0")
+  refused("--clients", "commit_log.lua", "--clients", "0")
 end
 
 return suite

@@ -107,6 +107,14 @@ function suite.test_misuse()
   assert_misuse("not within 1 to 512", r.get_u64, r, 1, 513)
   assert_misuse("past the end of the slot", r.put, r, 1, RECORD, "ab")
   assert_misuse("multiple of 512", r.fill, r, 1, 100)
+  for wanted, options in pairs {
+    ["slots must be 1 to 4096, not 0"] = { path = "x", record_bytes = RECORD, slots = 0 },
+    ["not 2.5"] = { path = "x", record_bytes = RECORD, slots = 2.5 },
+    ["record_bytes must be 1 to 1 GiB, not 0"] = { path = "x", record_bytes = 0 },
+    ["path must be a text, not nil"] = { record_bytes = RECORD },
+  } do
+    assert_misuse(wanted, ring.open, options)
+  end
   assert_misuse("no option 'depth'", ring.open, { path = "x", record_bytes = RECORD, depth = 1 })
   assert_misuse("a NUL", ring.open, { path = "a\0b", record_bytes = RECORD })
   local co = coroutine.wrap(function() return r:read(1, 0) end)
