@@ -63,6 +63,14 @@ function suite.test_flush_counts_and_stands_apart()
   has(text, "~10.0 MiB/s", "1.00 s", "2.00 s", "20.0")
 end
 
+-- A resume does the test again: it would count twice, once as a part of it.
+function suite.test_what_was_interrupted_is_left_out()
+  local cut = measure("severe", "seq_write", 1, 90)
+  cut.verdict = "interrupted"
+  local text = text_of { cut, measure("severe", "seq_write", 1, 40) }
+  has(text, "~40.0 MiB/s", "spread -", "are left out: 1")
+end
+
 function suite.test_what_spoils_a_number_is_said()
   local text = text_of {
     measure("severe", "seq_write", 1, 40, { sustained = 5.0 }),

@@ -24,12 +24,13 @@ local MIB = 1048576
 ---@class storlua.RawblockResults
 ---@field target? table of x_rawblock_target
 ---@field ids string[] in order of appearance
+---@field left_out integer tests that failed or were interrupted
 local Results = {}
 Results.__index = Results
 
 ---@return storlua.RawblockResults
 function rawblock_results.new()
-  return setmetatable({ ids = {}, by_id = {} }, Results)
+  return setmetatable({ ids = {}, by_id = {}, left_out = 0 }, Results)
 end
 
 local function row_of(self, fields)
@@ -75,7 +76,10 @@ end
 
 local function add_run(self, fields)
   local result, labels = fields.result, fields.labels
-  if type(result) ~= "table" or not labels or not labels.severity then return end
+  if not labels or not labels.severity then return end
+  -- Half of a test is no figure of it; a resume does it again.
+  if fields.verdict ~= "pass" then self.left_out = self.left_out + 1 end
+  if fields.verdict ~= "pass" or type(result) ~= "table" then return end
   local tally = result[fields.spec.operation]
   if type(tally) ~= "table" or tally.operations == 0 or tally.io_ns == 0 then return end
   local row = row_of(self, fields)

@@ -196,6 +196,9 @@ local function truth(add, results, list)
         or ""))
   end
   for _, row in ipairs(list) do add(("  %s: %s"):format(row.id, truth_of(row))) end
+  if results.left_out > 0 then
+    add(("  tests that failed or were interrupted, and are left out: %d"):format(results.left_out))
+  end
 end
 
 --- All tables as lines.

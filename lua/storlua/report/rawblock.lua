@@ -14,7 +14,7 @@ function report.new(write, options)
   return closing.new(write, options, {
     results = results_of.new(), lines = rawblock_table.lines,
     is_empty = function(results) return not results.ids[1] end,
-    nothing = "no test of a raw device",
+    nothing = "no finished test of a raw device",
     -- the tables have the numbers already
     tidy = function(model)
       for _, case in ipairs(model.cases) do case.read, case.write = nil, nil end
