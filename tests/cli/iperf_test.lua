@@ -156,6 +156,16 @@ function suite.test_bad_output()
   end
 end
 
+-- What was moved is not denied for want of a rate.
+function suite.test_bytes_without_a_rate()
+  local place <close> = disk.directory()
+  local result = iperf(place, { "-c", "h", "--iperf3", stand_in(place,
+    '{"end": {"sum": {"bytes": 4000, "seconds": 0, "bits_per_second": -nan}}}', 0) })
+  lu.assertEquals(result.code, 1, result.stdout .. result.stderr)
+  lu.assertStrContains(result.stdout, "4000 bytes, and iperf3 gave no number as their rate")
+  lu.assertNotStrContains(result.stdout, "nothing was moved")
+end
+
 function suite.test_missing()
   local place <close> = disk.directory()
   local result = iperf(place, { "--self-test", "--iperf3", place.path .. "/none" })

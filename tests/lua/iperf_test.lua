@@ -43,6 +43,7 @@ function suite.test_refusals()
     ["-c h -P 0"] = "-P: '0' is no count",
     ["-c h -n 1M -t 5"] = "exclude",
     ["-c h --self-test"] = "exclude",
+    ["-c h -u --max-retransmits 0"] = "exclude",
     ["-s"] = "--self-test",
     ["-c h --bidir"] = "-R",
     ["-c h --paralel 2"] = "--parallel",

@@ -120,6 +120,9 @@ function arguments.finish(opt)
   opt.seconds = opt.seconds + (given.omit or 0)
   if given.time == 0 then usage("-t 0 would never end") end
   if given.time and given.bytes then usage("-t and -n exclude each other") end
+  if opt.udp and opt.max_retransmits then
+    usage("--max-retransmits and -u exclude each other: UDP sends nothing again")
+  end
   if opt.self_test and opt.host then usage("--self-test and -c exclude each other") end
   if not opt.self_test and not opt.host then usage("which host? -c HOST, or --self-test") end
   for _, option in ipairs(THEIRS) do
