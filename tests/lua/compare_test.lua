@@ -177,6 +177,18 @@ function suite.test_other_draws_are_another_test()
   lu.assertEquals(verdicts(compare.runs({ half, half }, OPTIONS)), { x = compare.SAME })
 end
 
+-- Reads that a cache answered are faster for a reason.
+function suite.test_notes_of_the_measures_are_conditions()
+  local place <close> = disk.directory()
+  local cold, cached = several("x", { 10, 10, 10 }), several("x", { 1, 1, 1 })
+  cached[2].result.notes = { "cached" }
+  local a, b = write_run(place.path .. "/a", {}, cold), write_run(place.path .. "/b", {}, cached)
+  lu.assertEquals(compare.runs({ a, b }, OPTIONS).conditions,
+    { { name = "notes", values = { "none", "cached" } } })
+  lu.assertStrContains(table.concat(compare_table.lines(compare.runs({ a, b }, OPTIONS)), "\n"),
+    "notes  A: none  B: cached")
+end
+
 function suite.test_memory()
   local place <close> = disk.directory()
   local function run(name, mb_s, ns)

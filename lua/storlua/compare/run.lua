@@ -144,6 +144,7 @@ function kinds.measure(run, fields)
     case.failed = case.failed + 1
     return
   end
+  for _, note in ipairs(fields.result.notes or {}) do run.notes[note] = true end
   local both = type(fields.result.read) == "table" and type(fields.result.write) == "table"
   add_direction(run, fields, "read", both and ".read" or "")
   add_direction(run, fields, "write", both and ".write" or "")
@@ -182,7 +183,7 @@ function kinds.verdict(run, fields) run.status = fields.status end
 ---@return storlua.CompareRun
 function compare_run.read(path)
   local run = { path = path, script = "?", status = "no verdict", cases = {}, keys = {},
-                samples = {}, sample_names = {}, conditions = {}, kernel_errors = 0 }
+                samples = {}, sample_names = {}, conditions = {}, kernel_errors = 0, notes = {} }
   local seen, has_begin = coverage.new(), nil
   reader.read(path, function(fields)
     if has_begin == nil then has_begin = not fields.continued end
@@ -190,6 +191,11 @@ function compare_run.read(path)
     local add_event = kinds[fields.kind]
     if add_event then add_event(run, fields) end
   end)
+  local notes = {}
+  for note in pairs(run.notes) do notes[#notes + 1] = note end
+  table.sort(notes)
+  -- A cache that answered, a ring that was not used: what the rates rest on.
+  run.conditions.notes = notes[1] and table.concat(notes, ", ") or "none"
   run.coverage = seen:text() or has_begin == false
     and "covers the last part only: the log was rotated" or nil
   if not run.keys[1] and not run.sample_names[1] then
