@@ -82,8 +82,8 @@ local function done_before(t)
   local done = {}
   if not t.resume then return done end
   reader.read(t.run_dir, function(fields)
-    if fields.kind == "measure" and fields.verdict == "pass" and fields.labels then
-      done[("%s %s"):format(fields.case_id, fields.labels.run)] = true
+    if fields.kind == "measure" and fields.verdict == "pass" then
+      done[("%s %s"):format(fields.case_id, fields.labels and fields.labels.run or 0)] = true
     end
   end)
   return done
@@ -240,7 +240,8 @@ function rawblock.run(t, opt)
   facts.range_bytes = plan.size_bytes
   t:event("x_rawblock_target", facts)
   local done = done_before(t)
-  if not opt.read_only and (opt.fill or not target.is_device) then fill(t, self) end
+  local fills = not target.is_device or opt.fill and not done["fill 0"]
+  if not opt.read_only and fills then fill(t, self) end
   for run = 1, opt.runs do
     for _, case in ipairs(rawblock.cases(opt)) do
       if not done[("%s %d"):format(case.id, run)] then measure(t, self, case, run) end

@@ -297,4 +297,19 @@ function suite.test_killed_and_resumed()
   for _, id in ipairs(IDS) do lu.assertEquals(#measures(place)[id], 2, id) end
 end
 
+function suite.test_a_device_is_filled_once()
+  local loop <close> = disk.loop { size = "4M" }
+  local place <close> = disk.directory()
+  local out, consent = place.path .. "/run", "loop:" .. loop.backing
+  local run <close> = cli_run.start { "rawblock.lua", "--output", out, "--target", loop.device,
+    "--destroy", consent, "--runtime", "0.2", "--runs", "1", "--fill" }
+  run:wait_line("severe.seq_read", 30)
+  run:signal("KILL")
+  pcall(run.finish, run, 20)
+  local result = cli_run.run { "--resume", out, "rawblock.lua", "--target", loop.device,
+    "--destroy", consent, "--fill" }
+  lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
+  lu.assertEquals(#measures(place).fill, 1)
+end
+
 return suite
