@@ -14,6 +14,7 @@ local task = require("storlua.task")
 local iperf = {
   slack_seconds = 30, -- beyond the asked time, until it is ended
   live_seconds = 1,
+  last_words_seconds = 5, -- from an interrupt until it is ended
 }
 
 local INSTALL = "install it (Debian, Ubuntu: apt-get install iperf3; Buildroot: "
@@ -109,7 +110,7 @@ local function run_client(t, opt, argv, run, streams)
     for line in child.stderr:lines() do err_parts[#err_parts + 1] = line end
   end)
   if not streams then scope:spawn("wire", watch_wire, t, opt, run) end
-  local ok, err = pcall(task.timeout, opt.seconds + iperf.slack_seconds, function()
+  local function follow()
     for line in child:lines() do
       parts[#parts + 1] = line
       local event = streams and line:find("^{\"event\":\"interval\"") and iperf_json.read(line)
@@ -120,18 +121,23 @@ local function run_client(t, opt, argv, run, streams)
     end
     child:wait()
     said:join()
-  end)
-  scope:cancel()
-  if not ok then
-    if not errors.is(err) or err.code ~= "TIMEOUT" then error(err, 0) end
-    return { errors = {}, intervals = {}, problem = ("it did not end within %d s"):format(
-      math.floor(opt.seconds + iperf.slack_seconds)) }
   end
-  local code, signal = child:wait()
+  local limit_seconds = opt.seconds + iperf.slack_seconds
+  local ok, err = pcall(task.timeout, limit_seconds, follow)
+  if not ok and not (errors.is(err) and err.code == "TIMEOUT") then error(err, 0) end
+  -- Interrupted, it tells what it has measured until then.
+  if not ok and child:kill("INT") then pcall(task.timeout, iperf.last_words_seconds, follow) end
+  scope:cancel()
   local result = iperf_json.read(table.concat(parts, "\n"))
-  if signal then result.problem = "it was ended by signal " .. signal end
-  if code ~= 0 and not result.errors[1] and not result.problem then
-    result.problem = "exit code " .. code
+  if not ok then
+    result.errors, result.text = {}, nil
+    result.problem = ("it did not end within %d s"):format(math.floor(limit_seconds))
+  else
+    local code, signal = child:wait()
+    if signal then result.problem = "it was ended by signal " .. signal end
+    if code ~= 0 and not result.errors[1] and not result.problem then
+      result.problem = "exit code " .. code
+    end
   end
   result.said = table.concat(err_parts, " ")
   for i = told + 1, #result.intervals do put_interval(t, run, result.intervals[i]) end

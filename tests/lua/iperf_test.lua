@@ -2,9 +2,12 @@
 --- iperf3's command line, and what it prints when all is not well.
 
 local arguments = require("storlua.iperf.arguments")
+local disk = require("disk")
 local errors = require("storlua.errors")
+local iperf = require("storlua.iperf")
 local iperf_json = require("storlua.iperf.json")
 local lu = require("luaunit")
+local process = require("storlua.process")
 
 local suite = {}
 
@@ -110,6 +113,37 @@ function suite.test_a_stream_of_events()
 {"event":"end","data":{}}]])
   lu.assertEquals({ r.version, r.mss_bytes, r.intervals[1].bytes }, { "iperf 3.17", 1448, 10 })
   lu.assertEquals(r.errors, { "control socket has closed unexpectedly" })
+end
+
+local HANGS = [[
+#!/bin/sh
+test "$1" = --help && exit 0
+trap 'echo "{\"intervals\":[{\"sum\":{\"start\":0,\"end\":1,\"bytes\":9,\"bits_per_second\":72}}],"
+      echo "\"end\":{},\"error\":\"interrupt - the client has terminated\"}"; exit 1' INT
+while :; do sleep 0.05; done
+]]
+
+-- Before 3.17 iperf3 tells its intervals when it ends: a server that hangs must
+-- not take them along.
+function suite.test_what_was_measured_before_a_hang_is_kept()
+  local place <close> = disk.directory()
+  local path = place.path .. "/iperf3"
+  do
+    local file <close> = assert(io.open(path, "w"))
+    file:write(HANGS)
+  end
+  process.run { "chmod", "+x", path }
+  local opt, slack_seconds = parse("-c h -t 1 --iperf3 " .. path), iperf.slack_seconds
+  local events, checks = {}, {}
+  opt.seconds, iperf.slack_seconds = 0, 0.5
+  iperf.run({
+    phase = function() end, note = function() end, sample = function() end,
+    event = function(_, kind, fields) events[kind] = fields end,
+    check = function(_, id, ok, format, ...) checks[id] = not ok and format:format(...) end,
+  }, opt)
+  iperf.slack_seconds = slack_seconds
+  lu.assertEquals(events.x_iperf_interval.bytes, 9)
+  lu.assertEquals(checks["iperf.completed"], "run 1: it did not end within 0 s")
 end
 
 return suite
