@@ -99,12 +99,12 @@ function cli.main(argv)
   return run_script(argv, first, opt, given)
 end
 
+local USAGE = { USAGE = true, DECLARATION = true, BADLOG = true }
+
 --- Tells whether an error is a mistake of the caller, found before anything
---- ran: one line, exit code 2.
+--- ran, or a log that cannot be read: one line, exit code 2.
 ---@param err any
 ---@return boolean
-function cli.is_usage(err)
-  return errors.is(err) and (err.code == "USAGE" or err.code == "DECLARATION")
-end
+function cli.is_usage(err) return errors.is(err) and USAGE[err.code] or false end
 
 return cli

@@ -61,6 +61,15 @@ function suite.test_usage()
   lu.assertEquals(cli_run.run({ "compare.lua", place.path }).code, 2)
   lu.assertEquals(cli_run.run({ "compare.lua", place.path, "/nonesuch" }).code, 2)
   lu.assertEquals(cli_run.run({ "compare.lua" }).code, 2)
+  -- A damaged log is no error of the script.
+  do
+    local file <close> = assert(io.open(place.path .. "/events.jsonl", "w"))
+    file:write('{"v":1,"seq\n{"v":1}\n')
+  end
+  local damaged = cli_run.run { "compare.lua", place.path, place.path }
+  lu.assertEquals(damaged.code, 2, damaged.stderr)
+  lu.assertStrContains(damaged.stderr, "events.jsonl, line 1: ")
+  lu.assertNotStrContains(damaged.stderr, "traceback")
   lu.assertEquals(cli_run.run({ "compare.lua", "a", "b", "--metric", "speed" }).code, 2)
 end
 
