@@ -89,6 +89,17 @@ local function done_before(t)
   return done
 end
 
+-- A row of the tables is of one test: a resume does not change it.
+local function check_resume(t, opt)
+  local before = t.resume and t.resume.options or opt
+  for _, name in ipairs { "record", "random_record", "size", "direct" } do
+    if before[name] ~= opt[name] then
+      storlua.usage(("--%s was %s when the run began, it cannot be %s now: a new run can"):format(
+        name:gsub("_", "-"), before[name] or "not given", opt[name]))
+    end
+  end
+end
+
 -- What was issued must have reached the device; only while nobody else can
 -- have used it, for then its counters are ours. A page cache takes several
 -- writes of a record for one, and reads ahead.
@@ -220,6 +231,7 @@ end
 ---@param opt table target, runtime, runs, size, record, random_record, direct, read_only, fill,
 --- keep, force_signature
 function rawblock.run(t, opt)
+  check_resume(t, opt)
   local path = target_of.resolve(opt.target, t.board, rawblock.FILE_NAME)
   local target = target_of.look(path)
   if opt.read_only and not fs.try_stat(path) then

@@ -292,6 +292,12 @@ function suite.test_killed_and_resumed()
   run:wait_line("less_severe.seq_read", 30)
   run:signal("KILL")
   pcall(run.finish, run, 20)
+  -- Other records would be of another test, in the same row.
+  for option, value in pairs { ["--record"] = "2M", ["--size"] = "8M", ["--direct"] = "off" } do
+    local other = cli_run.run { "--resume", out, "rawblock.lua", option, value, cwd = place.path }
+    lu.assertEquals(other.code, 2, other.stdout .. other.stderr)
+    lu.assertStrContains(other.stdout, option .. " was ")
+  end
   local result = cli_run.run { "--resume", out, "rawblock.lua", "--target", place.path .. "/x" }
   lu.assertEquals(result.code, 0, result.stdout .. result.stderr)
   for _, id in ipairs(IDS) do lu.assertEquals(#measures(place)[id], 2, id) end
