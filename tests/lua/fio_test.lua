@@ -55,6 +55,22 @@ function suite.test_options_before_the_name_hold_for_all()
   lu.assertEquals({ opt.overwrite, opt.jobs[1].file_overwrite }, { true, nil })
 end
 
+-- As cloud providers write them, and as fio's getopt takes them.
+function suite.test_one_dash_and_blanks()
+  local opt = parse("-direct=1 -iodepth 16 -rw=randread -ioengine=libaio -bs=4k -size=1m"
+    .. " -group_reporting -filename=/dev/x -name=Rand_Read_Testing")
+  local job = opt.jobs[1]
+  lu.assertEquals({ #opt.jobs, job.name, job.direct, job.iodepth, job.group_reporting },
+    { 1, "Rand_Read_Testing", true, 16, true })
+  opt = parse("--name a --direct 1 --fallocate none --time_based --runtime 5 --randrepeat 0"
+    .. " --buffered 0 --overwrite 1 --end_fsync true --iodepth_low 4 --rw write --size 1m")
+  job = opt.jobs[1]
+  lu.assertEquals({ job.direct, job.time_based, job.runtime, job.end_fsync, job.file_overwrite,
+    opt.overwrite }, { true, true, 5, true, true, nil })
+  local _, err = parse("--name=a --size=1m --thread no-such.fio")
+  lu.assertStrContains(err.message, "no-such.fio")
+end
+
 function suite.test_clones_and_names()
   local opt = parse("--name=a/b --numjobs=3 --size=1m --directory=/tmp --name=a_b --size=1m")
   local ids, paths = {}, {}
@@ -216,7 +232,8 @@ function suite.test_what_is_not_taken_is_named()
     ["--name=a --direct=2"] = "0 or 1",
     ["--name=a --section=b"] = "there is no such job",
     ["/no/such.fio"] = "/no/such.fio",
-    ["-x"] = "unknown option -x",
+    ["-x"] = "x is not taken",
+    ["--"] = "unknown option --",
   } do
     local opt, err = parse(line)
     lu.assertNil(opt, line)

@@ -67,17 +67,20 @@ local function file_jobs(opt, path)
 end
 
 -- One word of the command line: option, value, and how many words it took.
+-- fio takes one dash as well as two, and a blank for the =.
 local function split(argv, i)
-  local name, equals, text = argv[i]:match("^%-%-([^=]+)(=?)(.*)$")
+  local name, equals, text = argv[i]:match("^%-%-?([^=-][^=]*)(=?)(.*)$")
   if not name then
     if argv[i]:find("^%-") then words.usage("unknown option %s", argv[i]) end
     return nil
   end
   if equals == "=" then return name, text, 1 end
-  local kind = PROGRAM[name] or OURS[name]
-  if kind == "switch" or not kind and options.is_switch(name) then return name, nil, 1 end
-  local following = argv[i + 1]
-  if following and not following:find("^%-%-") then return name, following, 2 end
+  local kind, following = PROGRAM[name] or OURS[name], argv[i + 1]
+  local is_value = following and not following:find("^%-")
+  if kind == "switch" or not kind and options.is_switch(name) then
+    is_value = is_value and options.may_follow(name, following)
+  end
+  if is_value then return name, following, 2 end
   return name, nil, 1
 end
 

@@ -149,6 +149,19 @@ function options.is_switch(name)
   return taken ~= nil and taken[2] == nil or WITHOUT_EFFECT[name] ~= nil
 end
 
+-- Of those without effect, the ones whose value is a word.
+local WORDED = { fallocate = true, random_generator = true, clocksource = true, eta = true,
+                 thinktime_blocks_type = true }
+
+--- Whether the word behind an option that may stand alone is its value, not a
+--- job file.
+---@param name string
+---@param text string
+---@return boolean
+function options.may_follow(name, text)
+  return text:find("^%d+%a?$") or words.is_switch(text) or WORDED[name] or false
+end
+
 --- Reads one option into `job`. Raises what is not taken.
 ---@param job table
 ---@param given_name string

@@ -86,6 +86,11 @@ end
 local YES = { ["1"] = true, ["true"] = true, yes = true, [""] = true }
 local NO = { ["0"] = true, ["false"] = true, no = true }
 
+--- Whether a switch may have this value.
+---@param text string
+---@return boolean
+function words.is_switch(text) return YES[text:lower()] or NO[text:lower()] or false end
+
 --- A switch: 1, true, yes or nothing; 0, false, no.
 ---@param name string
 ---@param text string|nil
