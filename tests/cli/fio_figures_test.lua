@@ -6,6 +6,7 @@ local disk = require("disk")
 local dkjson = require("dkjson")
 local fio_run = require("fio_run")
 local lu = require("luaunit")
+local process = require("storlua.process")
 
 local suite = {}
 local fio, assert_passed = fio_run.fio, fio_run.assert_passed
@@ -40,6 +41,26 @@ function suite.test_the_processor_is_that_of_the_jobs_thread()
   local job = dkjson.decode(result.stdout).jobs[1]
   lu.assertEquals(job.ctx, switches)
   lu.assertAlmostEquals(job.usr_cpu, user_ns / total_ns * 100, 0.001)
+end
+
+-- The line that etcd's documents judge a disk by; fio 3.33 prints this block.
+function suite.test_syncs_have_percentiles()
+  local place <close> = disk.directory()
+  local words = { "--rw=write", "--ioengine=sync", "--fdatasync=1", "--size=22k", "--bs=2300",
+    "--percentile_list=50:99", "--name=mytest" }
+  local result = fio(place, words)
+  assert_passed(result)
+  lu.assertStrContains(result.stdout, "\n  fsync/fdatasync/sync_file_range:\n    sync (")
+  lu.assertStrMatches(result.stdout,
+    ".*\n    sync percentiles %(%asec%):\n     | 50%.00th=%[ *%d+%], 99%.00th=%[ *%d+%]\n  cpu .*")
+  table.insert(words, "--output-format=json")
+  process.run { "rm", place.path .. "/mytest.0.0" }
+  result = fio(place, words)
+  local flush = assert_passed(result).mytest.result.flush
+  local sync = dkjson.decode(result.stdout).jobs[1].sync
+  lu.assertEquals({ sync.total_ios, sync.lat_ns.N }, { flush.count, flush.count })
+  lu.assertTrue(sync.lat_ns.percentile["50.000000"] <= sync.lat_ns.percentile["99.000000"])
+  lu.assertTrue(sync.lat_ns.percentile["99.000000"] > 0)
 end
 
 local function mean_kib(series)

@@ -96,9 +96,10 @@ end
 
 local function job_of(job)
   local shares, u = shares_of(job), fio_results.usage(job)
-  local flush = NONE
-  if job.flush_histogram:count() > 0 then
-    flush = fio_results.figures(fio_results.new_direction(job.flush_histogram)).latency
+  local flush, h = latency_of(NONE), job.flush_histogram
+  if h:count() > 0 then
+    flush = latency_of(fio_results.figures(fio_results.new_direction(h)).latency)
+    flush.percentile = percentiles_of(h, job.said.percentiles)
   end
   return {
     jobname = job.name, groupid = job.group, error = job.error, eta = 0,
@@ -106,7 +107,7 @@ local function job_of(job)
     ["job options"] = event.object(job.said.options),
     read = direction_of(job, job.read), write = direction_of(job, job.write),
     trim = direction_of(job, job.trim),
-    sync = { total_ios = job.flushes, lat_ns = latency_of(flush) },
+    sync = { total_ios = job.flushes, lat_ns = flush },
     job_runtime = job.run_ns // 1000000, usr_cpu = u.usr_percent, sys_cpu = u.sys_percent,
     ctx = u.context_switches, majf = u.major_faults, minf = u.minor_faults,
     iodepth_level = level_of(job.said.iodepth), iodepth_submit = submits(),

@@ -124,6 +124,12 @@ local function job_lines(add, job)
     job.error, job.wall or ""))
   for _, name in ipairs(fio_results.DIRECTIONS) do direction_lines(add, job, name) end
   share_lines(add, job)
+  local syncs = job.flush_histogram
+  if syncs:count() > 0 then
+    add("  fsync/fdatasync/sync_file_range:")
+    latency_line(add, "sync", fio_results.figures(fio_results.new_direction(syncs)).latency)
+    percentile_lines(add, "sync", syncs, job.said.percentiles)
+  end
   local u = fio_results.usage(job)
   add(f("  cpu          : usr=%.2f%%, sys=%.2f%%, ctx=%d, majf=%d, minf=%d", u.usr_percent,
     u.sys_percent, u.context_switches, u.major_faults, u.minor_faults))
