@@ -11,6 +11,7 @@ local logs = require("storlua.fio.logs")
 local loop = require("storlua.core.loop")
 local target_of = require("storlua.target")
 local task = require("storlua.task")
+local verify = require("storlua.fio.verify")
 local watch = require("storlua.watch")
 
 local fio = {}
@@ -104,7 +105,7 @@ local function run_job(t, opt, job, targets, seed)
   check_rates(t, job, result)
   if job.verify and job.do_verify ~= false and result["end"] == "complete" then
     spec.generation = 1
-    local back = fio_job.verify_spec(spec, result)
+    local back = verify.spec(spec, result)
     if back then t:measure(job.case_id .. ".verify", back) end
   end
 end

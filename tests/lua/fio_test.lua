@@ -94,6 +94,11 @@ function suite.test_shares_and_limits()
   lu.assertStrContains(err.message, "x has 1073741824 bytes")
   _, err = errors.try(fio_job.extent, parse("--name=a --filename=x --size=1k").jobs[1], 0, false)
   lu.assertStrContains(err.message, "less than one block of 4096")
+  for _, option in ipairs { "offset", "offset_increment" } do
+    _, err = errors.try(fio_job.extent, parse("--name=a --filename=x --size=1m --numjobs=2 --"
+      .. option .. "=50%").jobs[2], 0, false)
+    lu.assertStrContains(err.message, "of what " .. option .. "= is a share is not known")
+  end
   for _, zones in ipairs { "zoned_abs:50/1m:50/2m", "zoned_abs:50/2k:50/1m", "zoned:9/1:91/99" } do
     _, err = errors.try(fio_job.extent, parse("--name=a --filename=x --rw=randread --size="
       .. (zones:find("abs") and "2m" or "64k") .. " --random_distribution=" .. zones).jobs[1],
@@ -214,6 +219,8 @@ function suite.test_what_is_not_taken_is_named()
     ["--name=a --size=16E"] = "is no size",
     ["--name=a --size=101%"] = "more than all",
     ["--name=a --loops=0"] = "from 1 on",
+    ["--name=a --loops=2 --io_size=512k"] = "io_size= anew each time",
+    ["--name=a --loops=2 --number_ios=8"] = "number_ios= anew each time",
     ["--name=a --time_based"] = "needs runtime",
     ["--name=a --ioengine=rados"] = "it can be",
     ["--name=a --readonly --rw=write"] = "--readonly: job a writes",

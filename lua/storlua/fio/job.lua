@@ -4,6 +4,7 @@
 local files = require("storlua.fio.files")
 local logs = require("storlua.fio.logs")
 local random = require("storlua.fio.random")
+local verify = require("storlua.fio.verify")
 local words = require("storlua.fio.words")
 local workload = require("storlua.workload")
 local workload_spec = require("storlua.workload.spec")
@@ -11,8 +12,6 @@ local workload_spec = require("storlua.workload.spec")
 local fio_job = {}
 
 local JOBS_MAX = 64 -- at once and one after the other
-
-local NO_VERIFY = { ["0"] = true, none = true, null = true }
 
 local function has(list, wanted)
   for _, value in ipairs(list) do
@@ -25,23 +24,6 @@ end
 local function needs(job, option, field)
   if has(workload_spec.names(), field) then return end
   words.usage("job %s: %s is not in this build", job.name, option)
-end
-
-local function check_verify(job)
-  if not job.verify or NO_VERIFY[job.verify] then
-    job.verify = nil
-    return
-  end
-  if job.verify:find("^pattern") then
-    words.usage("job %s: verify=%s: stamps are verified, patterns are not", job.name, job.verify)
-  end
-  if job.operation ~= "write" then
-    words.usage("job %s: verify= is for jobs that write: what they wrote is read back", job.name)
-  end
-  if job.engine == "null" then words.usage("job %s: the null engine keeps no data", job.name) end
-  if job.block_bytes % 512 ~= 0 then
-    words.usage("job %s: verify= needs blocks of 512 bytes or multiples of that", job.name)
-  end
 end
 
 local function check_engine(job)
@@ -88,7 +70,7 @@ local function check(job, opt)
   if job.buffered ~= nil then job.direct = not job.buffered end
   check_engine(job)
   check_trim(job)
-  check_verify(job)
+  verify.check(job)
   random.check(job)
   if job.time_based and not job.runtime then
     words.usage("job %s: time_based needs runtime=", job.name)
@@ -109,6 +91,10 @@ local function check(job, opt)
   end
   if job.rate_iops then needs(job, "rate_iops", "rate_operations_s") end
   if job.max_latency then needs(job, "max_latency", "limit_latency_seconds") end
+  if (job.loops or 1) > 1 and (job.io_size or job.number_ios) then
+    words.usage("job %s: loops= does %s= anew each time, which is not offered: one job for each, "
+      .. "or leave loops= out", job.name, job.io_size and "io_size" or "number_ios")
+  end
   if job.rate and job.rate_iops then
     words.usage("job %s: rate and rate_iops exclude each other", job.name)
   end
@@ -175,7 +161,13 @@ end
 ---@return integer size_bytes
 function fio_job.extent(job, has_bytes, is_device)
   local whole = math.max(has_bytes, job.filesize or 0)
-  if whole == 0 and (type(job.size) ~= "number" or type(job.offset) == "table") then
+  for _, option in ipairs { "offset", "offset_increment" } do
+    if whole == 0 and type(job[option]) == "table" then
+      words.usage("job %s: %s is not there, of what %s= is a share is not known: give bytes, or "
+        .. "filesize=", job.name, job.path or "the file", option)
+    end
+  end
+  if whole == 0 and type(job.size) ~= "number" then
     words.usage("job %s: %s is not there: size= says how large it is to be", job.name,
       job.path or "the file")
   end
@@ -261,36 +253,6 @@ end
 function fio_job.pre_read_spec(job, offset, size)
   return { path = job.path, paths = job.paths, operation = "read",
            record_bytes = job.block_bytes, range_offset = offset, range_bytes = size }
-end
-
---- The workload that reads back what a job has written, and compares it.
----@param spec table of the job, complete
----@param result table
----@return table|nil spec nil when nothing was written
-function fio_job.verify_spec(spec, result)
-  local records = (spec.range_bytes + spec.record_bytes - 1) // spec.record_bytes
-    * (spec.paths and #spec.paths or 1)
-  local written = result.visits
-  if written == 0 then return nil end
-  local back = {
-    path = spec.path, paths = spec.paths, one_after_other = spec.one_after_other,
-    operation = "read", order = spec.order, seed = spec.seed,
-    record_bytes = spec.record_bytes, range_offset = spec.range_offset,
-    range_bytes = spec.range_bytes, direct = spec.direct, verify = true,
-    generation = spec.generation, cold = not spec.direct and "drop" or nil,
-  }
-  if written <= records then
-    -- The same order finds what was written, and nothing else.
-    back.limit_records = written
-    return back
-  end
-  local last = result.generation_last
-  back.generation = last
-  if written % records ~= 0 then
-    back.legal = { { offset = spec.range_offset, length = spec.range_bytes,
-                     generation_min = last - 1, generation_max = last } }
-  end
-  return back
 end
 
 return fio_job

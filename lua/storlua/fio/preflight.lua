@@ -10,6 +10,7 @@ local logs = require("storlua.fio.logs")
 local quantity = require("storlua.quantity")
 local room = require("storlua.room")
 local target_of = require("storlua.target")
+local verify = require("storlua.fio.verify")
 local words = require("storlua.fio.words")
 local workload = require("storlua.workload")
 
@@ -94,7 +95,7 @@ local function check_workloads(job, offset, size, is_device)
   check_workload(job, spec)
   if job.pre_read then check_workload(job, fio_job.pre_read_spec(job, offset, size)) end
   if job.verify and job.do_verify ~= false then
-    check_workload(job, fio_job.verify_spec(spec, { visits = 1 }))
+    check_workload(job, verify.spec(spec, { visits = 1 }))
   end
 end
 
