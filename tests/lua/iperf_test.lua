@@ -50,6 +50,7 @@ function suite.test_refusals()
     ["-s"] = "--self-test",
     ["-c h --bidir"] = "-R",
     ["-c h --paralel 2"] = "--parallel",
+    ["-c h -k 3"] = "-k is not taken", -- iperf3 has it
     ["-c h host"] = "unexpected argument",
     ["-c h --reverse=1"] = "takes no value",
   } do

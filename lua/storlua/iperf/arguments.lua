@@ -55,7 +55,7 @@ local function value_of(shown, kind, text)
 end
 
 local function unknown(name)
-  usage("iperf3 has no option %s%s", name,
+  usage("%s is not taken (--help lists what is)%s", name,
     nearest.hint(name:gsub("^%-+", ""), long_names, "--"))
 end
 
