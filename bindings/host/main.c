@@ -72,12 +72,19 @@ static int open_state(struct sl_host *host, const char *lua_dir) {
   return 0;
 }
 
+/* As after a full cycle, whose pause lasts until the memory has doubled: all
+ * that is there stays, so there is no point in a cycle now. */
+static void restart_gc(lua_State *L) {
+  lua_gc(L, LUA_GCRESTART);
+  lua_gc(L, LUA_GCSTEP, -lua_gc(L, LUA_GCCOUNT));
+}
+
 /* storlua.host.main(argv) -> exit code */
 static int run_host(lua_State *L, int argc, char **argv) {
   lua_getglobal(L, "require");
   lua_pushliteral(L, "storlua.host");
   if (l_host_pcall(L, 1, 1) != LUA_OK) goto failed;
-  lua_gc(L, LUA_GCRESTART);
+  restart_gc(L);
   lua_getfield(L, -1, "main");
   lua_createtable(L, argc, 0);
   for (int i = 0; i < argc; i++) {
