@@ -168,6 +168,16 @@ local function notes(t, opt, result, moved)
   end
 end
 
+-- Why there is no result in it; nil when there is one.
+local function what_lacks(result, moved)
+  local sent_bytes = result.sent and result.sent.bytes or 0
+  if not moved and result.intervals[1] then return "it told intervals and no total" end
+  if not moved or moved.bytes + sent_bytes == 0 then return "no data: nothing was moved" end
+  if moved.bytes == 0 then return ("of %d bytes sent none arrived"):format(sent_bytes) end
+  return not moved.bits_s and moved.bytes .. " bytes, and iperf3 gave no number as their rate"
+    or nil
+end
+
 local function judge(t, opt, run, result)
   local problem = failure_text(result)
   local fields = { run = run, problem = problem, version = result.version,
@@ -183,8 +193,7 @@ local function judge(t, opt, run, result)
   t:check("iperf.completed", not problem, "run %d: %s", run, problem or "complete")
   -- What has arrived counts, not what was handed to the kernel.
   local moved = result.received or result.sent
-  local lacks = not (moved and moved.bytes > 0) and "no data: nothing was moved"
-    or not moved.bits_s and moved.bytes .. " bytes, and iperf3 gave no number as their rate"
+  local lacks = what_lacks(result, moved)
   if not t:check("iperf.moved", not lacks, "run %d: %s", run, lacks or moved.bytes .. " bytes") then
     return
   end

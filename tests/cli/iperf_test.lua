@@ -79,13 +79,14 @@ function suite.test_a_server_that_dies()
   local place <close> = disk.directory()
   local server <close>, port = start_server()
   local run <close> = cli_run.start { "--output", place.path .. "/run", "iperf.lua", "-c",
-    "127.0.0.1", "-p", tostring(port), "-t", "20", "-b", "10M" }
+    "127.0.0.1", "-p", tostring(port), "-t", "20", "-b", "10M", "-i", "0.3" }
   run:wait_line("on the wire", 20)
   server:kill("KILL")
   local result = run:finish(25)
   lu.assertEquals(result.code, 1, result.stdout)
   lu.assertStrContains(result.stdout, "iperf3 failed: ")
   lu.assertEquals(#ends(place), 1)
+  lu.assertNotStrContains(result.stdout, "nothing was moved")
 end
 
 function suite.test_a_client_that_is_killed()

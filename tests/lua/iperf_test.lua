@@ -106,6 +106,17 @@ function suite.test_sums_over_streams()
     { 3000000000, 2999999999, 97.5 })
 end
 
+-- As 3.12 does it when its server dies; after -O the seconds begin anew.
+function suite.test_an_interval_that_is_told_twice()
+  local omitted = '{"sum":{"start":0,"end":1,"bytes":5,"omitted":true}},'
+  local r = iperf_json.read('{"intervals":[' .. omitted .. [[
+    {"sum":{"start":0,"end":1,"bytes":6}}, {"sum":{"start":1,"end":2,"bytes":7}},
+    {"sum":{"start":1,"end":2,"bytes":7}}], "end":{}, "error":"control socket has closed"}]])
+  local bytes = {}
+  for i, one in ipairs(r.intervals) do bytes[i] = one.bytes end
+  lu.assertEquals(bytes, { 5, 6, 7 })
+end
+
 function suite.test_a_stream_of_events()
   local r = iperf_json.read([[
 {"event":"start","data":{"version":"iperf 3.17","tcp_mss_default":1448}}

@@ -69,8 +69,12 @@ local function whole(document, text)
   local finish = type(document["end"]) == "table" and document["end"] or {}
   local start = type(document.start) == "table" and document.start or {}
   local intervals = {}
-  for i, one in ipairs(type(document.intervals) == "table" and document.intervals or {}) do
-    intervals[i] = interval_of(one)
+  for _, one in ipairs(type(document.intervals) == "table" and document.intervals or {}) do
+    local last, this = intervals[#intervals], interval_of(one)
+    -- A test that is broken off repeats its last one.
+    local is_same = last and this.start_s and last.start_s == this.start_s
+      and last.end_s == this.end_s and last.omitted == this.omitted
+    if not is_same then intervals[#intervals + 1] = this end
   end
   local cpu = finish.cpu_utilization_percent or {}
   return {
