@@ -46,14 +46,12 @@ local function check_output(opt, stat)
     format.bytes(stat.size_bytes))
 end
 
--- Direct I/O moves whole sectors. What a file system asks for beyond that is
--- known only when the file is open.
+-- Direct I/O moves whole sectors.
 local function check_direct(opt, it)
   local name, at = "oflag", "seek"
   if not opt.writes then name, at = "iflag", "skip" end
   if not opt[name].direct then return end
-  local disk = it.found and it.found.single
-  local sector = disk and disk.logical_block_bytes or 512
+  local sector = it:direct_bytes()
   local count = opt.count_bytes
   local whole = opt.writes or not it.size_bytes
     or opt.skip_bytes + (count or math.huge) < it.size_bytes

@@ -119,6 +119,16 @@ end
 ---@return storlua.LoopBacking|nil
 function Target:loop() return self.found and self.found.single and self.found.single.loop end
 
+--- What direct I/O moves at least, as far as that is known before it is open.
+---@return integer bytes
+function Target:direct_bytes()
+  local found = self.found
+  if not self.is_device and found and found.mount and found.mount.type == "btrfs" then
+    return 4096
+  end
+  return found and found.single and found.single.logical_block_bytes or 512
+end
+
 --- Flushes and drops what the page cache holds of it, and of the file behind a
 --- loop device.
 ---@async

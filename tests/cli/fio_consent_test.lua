@@ -7,6 +7,7 @@ local disk = require("disk")
 local fio_run = require("fio_run")
 local fs = require("storlua.fs")
 local lu = require("luaunit")
+local process = require("storlua.process")
 
 local suite = {}
 local fio, assert_passed = fio_run.fio, fio_run.assert_passed
@@ -123,10 +124,16 @@ function suite.test_direct_io_that_cannot_be_is_known_before()
   local loop <close> = disk.loop { size = "4M", sector = 4096 }
   local folder <close> = disk.file_system("tmpfs")
   local path = folder.path .. "/x"
+  local coarse <close> = disk.file_system("ext4", { sector = 4096 })
+  local btrfs <close> = disk.file_system("btrfs")
   for words, text in pairs {
     [{ "--filename=" .. loop.device, "--bs=512" }] = "sectors of 4096 bytes, bs=512 and offset=0",
     [{ "--filename=" .. loop.device, "--bs=4k", "--offset=512" }] = "and offset=512 are no",
     [{ "--filename=" .. loop.device, "--bssplit=512/50:4k/50" }] = "bs=512",
+    [{ "--filename=x", "--bs=1000" }] = "x moves sectors of 512 bytes, bs=1000 and offset=0",
+    [{ "--filename=x", "--bs=4k", "--offset=100" }] = "bs=4096 and offset=100 are no",
+    [{ "--filename=" .. coarse.path .. "/x", "--bs=512" }] = "sectors of 4096 bytes, bs=512",
+    [{ "--filename=" .. btrfs.path .. "/x", "--bs=512" }] = "sectors of 4096 bytes, bs=512",
     [{ "--filename=" .. path, "--bs=4k" }] = "tmpfs keeps " .. path .. " in memory",
   } do
     table.move({ "--name=a", "--rw=randwrite", "--size=1m", "--direct=1" }, 1, 4, #words + 1, words)
@@ -134,6 +141,22 @@ function suite.test_direct_io_that_cannot_be_is_known_before()
     lu.assertEquals(refused.code, 2, refused.stderr)
     lu.assertStrContains(refused.stderr, text)
     lu.assertFalse(fs.exists(path))
+    lu.assertFalse(fs.exists(place.path .. "/x"))
+  end
+end
+
+-- fio leaves out what is less than a block.
+function suite.test_direct_io_leaves_out_the_part_of_a_sector()
+  local place <close> = disk.directory()
+  for words, bytes in pairs {
+    [{ "--name=w", "--rw=write", "--size=1000000", "--bs=64k" }] = 999936,
+    [{ "--name=w", "--rw=randrw", "--size=1m", "--nrfiles=3" }] = 3 * 349184,
+    [{ "--name=w", "--rw=read", "--filename=f", "--size=1000000", "--offset=512" }] = 999936,
+  } do
+    process.run { "sh", "-c", "cd " .. place.path .. "; rm -f w.*; head -c 2000000 /dev/zero >f" }
+    words[#words + 1] = "--direct=1"
+    local r = assert_passed(fio(place, words)).w.result
+    lu.assertEquals((r.read and r.read.bytes or 0) + (r.write and r.write.bytes or 0), bytes)
   end
 end
 

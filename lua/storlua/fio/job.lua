@@ -182,6 +182,8 @@ function fio_job.extent(job, has_bytes, is_device)
   if type(job.size) == "number" and job.paths and #job.paths > 1 then
     size = math.min(size // #job.paths, (job.filesize or size) - offset)
   end
+  -- Direct I/O moves no part of a sector.
+  if job.direct and not is_device then size = size - size % (job.sector_bytes or 1) end
   if is_device and offset + size > whole then
     words.usage("job %s: offset and size reach to %d and %s has %d bytes", job.name, offset + size,
       job.path, whole)

@@ -81,9 +81,7 @@ local function check_direct(job, it, offset)
     words.usage("job %s: direct=1: %s keeps %s in memory, there is no direct I/O; leave it out",
       job.name, kind, it.path)
   end
-  local unit = it.is_device and it.found and it.found.single
-    and it.found.single.logical_block_bytes or 1
-  local least = job.least_bytes or job.block_bytes
+  local unit, least = job.sector_bytes, job.least_bytes or job.block_bytes
   if least % unit == 0 and offset % unit == 0 then return end
   words.usage("job %s: direct=1: %s moves sectors of %d bytes, bs=%d and offset=%d are no "
     .. "multiples of that", job.name, it.path, unit, least, offset)
@@ -129,6 +127,7 @@ local function check_job(job, files, opt)
     check_path(job, path)
     local file = file_of(files, path, opt)
     local it = file.it
+    job.sector_bytes = math.max(job.sector_bytes or 1, it:direct_bytes())
     local offset, size = fio_job.extent(job, it.size_bytes, it.is_device)
     first = first or size
     if size ~= first then
