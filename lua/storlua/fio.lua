@@ -51,7 +51,7 @@ local function announce(t, job, opt)
   for _, option in ipairs(job.given) do given[option[1]] = option[2] end
   given.name = job.name
   t:event("x_fio_job", {
-    case_id = job.case_id, name = job.name, group = job.group, clone = job.clone,
+    case_id = job.case_id, name = job.name, group = job.told_group, clone = job.clone,
     options = given, percentiles = job.percentiles, group_reporting = job.group_reporting or false,
     lat_percentiles = job.lat_percentiles or false, iodepth = job.iodepth, engine = job.engine,
     clat_percentiles = job.clat_percentiles ~= false, bins = opt.bins or false,

@@ -2,6 +2,7 @@
 --- Figures of jobs that run at once: what is counted for the whole disk is
 --- counted once, what is a job's own is its thread's, and rates add up.
 
+local cli_run = require("cli_run")
 local disk = require("disk")
 local dkjson = require("dkjson")
 local fio_run = require("fio_run")
@@ -41,6 +42,20 @@ function suite.test_the_processor_is_that_of_the_jobs_thread()
   local job = dkjson.decode(result.stdout).jobs[1]
   lu.assertEquals(job.ctx, switches)
   lu.assertAlmostEquals(job.usr_cpu, user_ns / total_ns * 100, 0.001)
+end
+
+-- fio 3.33 numbers them 0, 1, 2, and runs a and b at once.
+function suite.test_new_group_is_a_group_of_the_report_only()
+  local place <close> = disk.directory()
+  local result = fio(place, { "--size=64k", "--rw=read", "--group_reporting", "--mem=malloc",
+    "--name=a", "--numjobs=2", "--name=b", "--new_group", "--numjobs=2", "--name=c", "--stonewall",
+    "--output-format=normal,json" })
+  assert_passed(result)
+  for group, bytes in pairs { [0] = "128KiB", [1] = "128KiB", [2] = "64.0KiB" } do
+    lu.assertStrMatches(result.stdout, (".*\nRun status group %d %%(all jobs%%):\n   READ: [^\n]*"
+      .. "io=%s .*"):format(group, bytes))
+  end
+  lu.assertEquals(#cli_run.events_of(result.run, "x_fio_group"), 2)
 end
 
 -- The line that etcd's documents judge a disk by; fio 3.33 prints this block.

@@ -164,19 +164,21 @@ end
 -- A job that could not start has no result: what reads the events as they
 -- happen sees it as what reads the log.
 function suite.test_a_job_that_cannot_start_is_reported()
-  local folder <close> = disk.file_system("ext4", { sector = 4096 })
   local place <close> = disk.directory()
-  local words = { "--name=a", "--filename=" .. folder.path .. "/x", "--rw=randwrite", "--bs=512",
-    "--direct=1", "--size=64k", "--output-format=json" }
+  -- The file of a program that runs cannot be written.
+  process.run { "cp", "/bin/sleep", place.path .. "/x" }
+  local _ <close> = process.start { place.path .. "/x", "60" }
+  local words = { "--name=a", "--filename=x", "--rw=randwrite", "--overwrite", "--size=64k",
+    "--output-format=json" }
   local failed = fio(place, words)
   lu.assertEquals(failed.code, 1, failed.stderr)
   lu.assertEquals(failed.stderr:find("reporter", 1, true), nil, failed.stderr)
   local job = dkjson.decode(failed.stdout).jobs[1]
-  lu.assertEquals({ job.error, job.write.total_ios }, { 22, 0 })
-  words[2], words[#words] = "--filename=" .. folder.path .. "/y", nil
+  lu.assertEquals({ job.error, job.write.total_ios }, { 26, 0 })
+  words[#words] = nil
   failed = fio(place, words)
   lu.assertEquals(failed.stderr:find("reporter", 1, true), nil, failed.stderr)
-  lu.assertStrContains(failed.stdout, "err=22")
+  lu.assertStrContains(failed.stdout, "err=26")
 end
 
 -- Stopped by the user is no error of the medium; errnos are the system's own.

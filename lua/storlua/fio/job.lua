@@ -118,9 +118,11 @@ end
 ---@param opt table of storlua.fio.arguments
 function fio_job.check_all(opt)
   local all, taken, group, in_group = {}, {}, 0, {}
+  local told = 0 -- the group in the report: new_group begins one without a wait
   for i, job in ipairs(opt.jobs) do
     check(job, opt)
     if job.stonewall and i > 1 then group = group + 1 end
+    if (job.stonewall or job.new_group) and i > 1 then told = told + 1 end
     local id = case_id(job.name, taken)
     local count = job.numjobs or 1
     in_group[group] = (in_group[group] or 0) + count
@@ -131,7 +133,8 @@ function fio_job.check_all(opt)
       local one = {}
       for key, value in pairs(job) do one[key] = value end
       one.case_id = count > 1 and ("%s.%d"):format(id, clone) or id
-      one.group, one.clone, one.paths = group, clone, files.paths(job, clone)
+      one.group, one.told_group, one.clone = group, told, clone
+      one.paths = files.paths(job, clone)
       one.path = one.paths and one.paths[1]
       files.check(one)
       all[#all + 1] = one

@@ -57,7 +57,7 @@ local TAKEN = {
   iodepth = { "iodepth", positive }, numjobs = { "numjobs", positive },
   runtime = { "runtime", words.time }, time_based = { "time_based" },
   ramp_time = { "ramp", words.time }, startdelay = { "startdelay", words.time },
-  stonewall = { "stonewall" }, rwmixread = { "mix_read", words.count },
+  stonewall = { "stonewall" }, new_group = { "new_group" }, rwmixread = { "mix_read", words.count },
   rwmixwrite = { "mix_write", words.count }, rate = { "rate", words.rate },
   rate_min = { "rate_min", words.rate }, rate_iops_min = { "rate_iops_min", positive },
   rate_iops = { "rate_iops", positive },
@@ -85,8 +85,8 @@ local TAKEN = {
 }
 
 local ALIASES = {
-  readwrite = "rw", blocksize = "bs", wait_for_previous = "stonewall", io_limit = "io_size",
-  start_delay = "startdelay",
+  readwrite = "rw", blocksize = "bs", mem_align = "iomem_align", io_limit = "io_size",
+  wait_for_previous = "stonewall", start_delay = "startdelay",
 }
 
 -- Taken without effect; the text says why that is right.
@@ -112,6 +112,11 @@ local WITHOUT_EFFECT = {
   slat_percentiles = "there is no submission apart from the call", norandom = "",
   allow_file_create = "", bwavgtime = "", iopsavgtime = "", significant_figures = "",
   eta = "", ["eta-newline"] = "", ["eta-interval"] = "", write_barrier = "",
+  mem = "buffers are of huge pages where possible", iomem = "", iomem_align = "buffers are of "
+    .. "whole pages", lockmem = "no memory is locked", create_on_open = "files are made when they "
+    .. "are opened", create_fsync = "what is laid out is flushed", buffer_pattern = "data is "
+    .. "new for each block", dedupe_percentage = "no two blocks are the same",
+  buffer_compress_chunk = "data does not compress", gtod_cpu = "each job reads the clock",
   openfiles = "all files of a job are open",
   disable_lat = "", disable_clat = "", disable_slat = "", disable_bw_measurement = "",
 }
@@ -150,8 +155,8 @@ function options.is_switch(name)
 end
 
 -- Of those without effect, the ones whose value is a word.
-local WORDED = { fallocate = true, random_generator = true, clocksource = true, eta = true,
-                 thinktime_blocks_type = true }
+local WORDED = { fallocate = true, mem = true, buffer_pattern = true, random_generator = true,
+                 clocksource = true, eta = true, thinktime_blocks_type = true }
 
 --- Whether the word behind an option that may stand alone is its value, not a
 --- job file.
