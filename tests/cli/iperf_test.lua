@@ -167,6 +167,30 @@ function suite.test_bytes_without_a_rate()
   lu.assertNotStrContains(result.stdout, "nothing was moved")
 end
 
+-- The counts of an interface go with it.
+function suite.test_an_interface_that_vanishes()
+  disk.need_root()
+  local place <close> = disk.directory()
+  local path = stand_in(place, "", 0)
+  do
+    local file <close> = assert(io.open(path, "w"))
+    file:write([[
+#!/bin/sh
+test "$1" = --help && exit 0
+ip link add v0 type veth peer name v1 && ip link set v0 up && ip link set v1 up
+sleep 1.7
+ip link del v0
+sleep 1.8
+]])
+  end
+  local result = process.try_run { "unshare", "-n", cli_run.program, "--output",
+    place.path .. "/run", "iperf.lua", "-c", "h", "--iperf3", path }
+  lu.assertEquals(result.code, 1, result.stdout .. result.stderr)
+  local live = cli_run.events_of(place.path .. "/run", "x_iperf_live")
+  lu.assertTrue(#live > 0, result.stdout)
+  for _, fields in ipairs(live) do lu.assertTrue(fields.bytes >= 0, result.stdout) end
+end
+
 function suite.test_missing()
   local place <close> = disk.directory()
   local result = iperf(place, { "--self-test", "--iperf3", place.path .. "/none" })

@@ -120,7 +120,7 @@ function iperf_json.read(text)
   if type(document) ~= "table" then
     local result = whole({}, text)
     result.problem = at and "its JSON does not parse" or "it printed no JSON"
-    result.text = text:match("^%s*(.-)%s*$")
+    result.text = text:match("^%s*(%S.-)%s*$")
     return result
   end
   local result = whole(document, text)
