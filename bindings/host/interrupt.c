@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bindings/host/interrupt.h"
 
-#include "core/run/signals.h"
 #include "core/run/stall.h"
-
-void l_interrupt_ask(struct sl_host *host, int what) {
-  atomic_fetch_or(&host->asked, what);
-  sl_signals_interrupt();
-}
 
 static void on_hook(lua_State *L, lua_Debug *where) {
   (void)where;
@@ -39,8 +33,9 @@ void l_interrupt_left(struct sl_host *host, lua_State *co) {
   lua_sethook(co, NULL, 0, 0);
 }
 
-void l_interrupt_arm(struct sl_host *host) {
+void l_interrupt_ask(struct sl_host *host, int what) {
   lua_State *L = atomic_load(&host->running);
+  atomic_fetch_or(&host->asked, what);
   /* A hook of the script's own (a debugger, a coverage tool) stays. */
   if (L && !lua_gethook(L)) lua_sethook(L, on_hook, LUA_MASKCOUNT, 1);
 }

@@ -8,14 +8,12 @@
 
 #include "bindings/host/host.h"
 
-/* Any thread: the running Lua code calls L_HOST_INTERRUPT at its next
- * instruction, with `what` (enum sl_stall_ask), and raises what it returns. */
+/* In a signal handler on the loop's thread: the running Lua code calls
+ * L_HOST_INTERRUPT at its next instruction, with `what` (enum sl_stall_ask),
+ * and raises what it returns. */
 void l_interrupt_ask(struct sl_host *host, int what);
 
 /* A coroutine yielded or ended: whoever insisted on its end lets go. */
 void l_interrupt_left(struct sl_host *host, lua_State *co);
-
-/* In a signal handler on the loop's thread. */
-void l_interrupt_arm(struct sl_host *host);
 
 #endif

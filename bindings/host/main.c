@@ -27,10 +27,10 @@ static void on_stop(int number, void *user) {
   l_host_tell(host, L_HOST_STOP, 2);
 }
 
-static void on_interrupt(void *user) { l_interrupt_arm(user); }
-
-static void on_ask(enum sl_stall_ask what, void *user) {
-  l_interrupt_ask(user, (int)what);
+static void on_interrupt(void *user) {
+  struct sl_host *host = user;
+  int what = sl_stall_asked(&host->loop);
+  if (what) l_interrupt_ask(host, what);
 }
 
 static void on_stalled(int64_t busy_ns, void *user) {
@@ -50,7 +50,7 @@ static void on_group(void *user, int pgid, int alive) {
 static int start_loop(struct sl_host *host, struct sl_error *e) {
   const char *virtual_time = getenv("STORLUA_VIRTUAL_TIME");
   struct sl_signals_listener signals = {on_stop, on_interrupt, host};
-  struct sl_stall_listener stalls = {on_ask, on_stalled, host};
+  struct sl_stall_listener stalls = {on_stalled, host};
   int status = sl_loop_init(&host->loop, virtual_time && *virtual_time, e);
   if (!status) status = sl_signals_start(&host->loop, &signals, e);
   if (!status) status = sl_stall_start(&host->loop, STALL_NS, &stalls, e);

@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/run/loop.h"
 
+#include "core/run/pulse.h"
 #include "core/run/stall.h"
 #include "core/run/timer_private.h"
 
 /* From here the loop is busy, until it waits again. */
-static void begin_turn(struct sl_loop *loop) {
-  atomic_store_explicit(&loop->turn_ns, sl_monotonic_ns(),
+static void begin_turn(void) {
+  atomic_store_explicit(&sl_pulse()->turn_ns, sl_monotonic_ns(),
                         memory_order_relaxed);
 }
 
 static void end_turn(struct sl_loop *loop) {
   int64_t since_ns =
-      atomic_exchange_explicit(&loop->turn_ns, 0, memory_order_relaxed);
+      atomic_exchange_explicit(&sl_pulse()->turn_ns, 0, memory_order_relaxed);
   if (loop->stall && since_ns)
     sl_stall_turn_ended(loop->stall, sl_monotonic_ns() - since_ns);
 }
 
 static void on_before_wait(uv_prepare_t *handle) { end_turn(handle->data); }
 
-static void on_after_wait(uv_check_t *handle) { begin_turn(handle->data); }
+static void on_after_wait(uv_check_t *handle) {
+  (void)handle;
+  begin_turn();
+}
 
 int sl_loop_init(struct sl_loop *loop, int virtual_time, struct sl_error *e) {
   *loop = (struct sl_loop){0};
@@ -36,13 +40,13 @@ int sl_loop_init(struct sl_loop *loop, int virtual_time, struct sl_error *e) {
   uv_check_start(&loop->after_wait, on_after_wait);
   uv_unref((uv_handle_t *)&loop->before_wait);
   uv_unref((uv_handle_t *)&loop->after_wait);
-  begin_turn(loop);
+  begin_turn();
   return 0;
 }
 
 static void run_uv(struct sl_loop *loop, uv_run_mode mode) {
   end_turn(loop);
-  begin_turn(loop);
+  begin_turn();
   /* libuv skips a loop without active handles; a turn that does not wait
    * must still take in what has arrived: a signal, a job's report. */
   if (mode == UV_RUN_NOWAIT) uv_ref((uv_handle_t *)&loop->before_wait);

@@ -27,8 +27,6 @@ struct sl_loop {
   unsigned in_flight;      /* jobs and children that have not delivered */
   uint64_t deliveries;     /* counted by who calls back the loop's owner:
                               virtual time waits for what they cause */
-  _Atomic int64_t turn_ns; /* monotonic start of the turn now running, 0
-                              while the loop waits; the stall watch reads it */
   /* Told about every process group of ours that begins or has gone, for the
    * supervisor, who kills what is left when the host dies.  May be NULL. */
   void (*on_group)(void *user, int pgid, int alive);

@@ -6,12 +6,12 @@
 #include <signal.h>
 #include <stdatomic.h>
 
+#include "core/run/pulse.h"
 #include "core/run/stop_count.h"
 #include "core/run/supervisor.h"
 
 static uv_async_t async;
 static atomic_bool is_listening;
-static atomic_int stopped_by;
 static struct sl_stop_count
     stop_count; /* handlers only, all block each other */
 static struct sl_signals_listener listener;
@@ -30,23 +30,25 @@ static void on_stop(int number, siginfo_t *info, void *context) {
                         relayed ? SL_STOP_RELAYED : SL_STOP_DIRECT,
                         sl_monotonic_ns())) {
     if (stop_count.count > 1) sl_supervisor_give_up(number);
-    atomic_store(&stopped_by, number);
+    atomic_store(&sl_pulse()->stopped_by, number);
     if (atomic_load(&is_listening)) uv_async_send(&async);
   }
   errno = saved;
 }
 
 static void on_interrupt(int number) {
-  (void)number;
   int saved = errno;
-  if (atomic_load(&is_listening) && listener.interrupt)
+  /* A signal from another process may come to any thread. */
+  if (!pthread_equal(pthread_self(), loop_thread))
+    pthread_kill(loop_thread, number);
+  else if (atomic_load(&is_listening) && listener.interrupt)
     listener.interrupt(listener.user);
   errno = saved;
 }
 
 static void on_async(uv_async_t *handle) {
   (void)handle;
-  int number = atomic_load(&stopped_by);
+  int number = sl_signals_stopped_by();
   if (number) listener.stop(number, listener.user);
 }
 
@@ -88,11 +90,9 @@ void sl_signals_end(void) {
     uv_close((uv_handle_t *)&async, NULL);
 }
 
-int sl_signals_stopped_by(void) { return atomic_load(&stopped_by); }
+int sl_signals_stopped_by(void) { return atomic_load(&sl_pulse()->stopped_by); }
 
-void sl_signals_interrupt(void) {
-  if (atomic_load(&is_listening)) pthread_kill(loop_thread, interrupt_signal());
-}
+void sl_signals_interrupt(pid_t host) { kill(host, interrupt_signal()); }
 
 const char *sl_signal_name(int number) {
   static const struct {

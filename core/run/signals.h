@@ -14,7 +14,7 @@
 struct sl_signals_listener {
   /* The first request to stop, on the loop's thread. */
   void (*stop)(int signal, void *user);
-  /* After sl_signals_interrupt: in a signal handler on the loop's thread, so
+  /* The supervisor interrupts: in a signal handler on the loop's thread, so
    * only what is async-signal-safe.  May be NULL. */
   void (*interrupt)(void *user);
   void *user;
@@ -32,9 +32,9 @@ void sl_signals_end(void);
 /* The signal that asked to stop, or 0.  Any thread. */
 int sl_signals_stopped_by(void);
 
-/* Interrupts the loop's thread with a call of listener->interrupt.  Any
- * thread, between sl_signals_start and sl_signals_end. */
-void sl_signals_interrupt(void);
+/* Interrupts the loop's thread of a host with a call of listener->interrupt;
+ * after sl_signals_start there. */
+void sl_signals_interrupt(pid_t host);
 
 /* "SIGINT"; "signal" for a number without a name.  Static. */
 const char *sl_signal_name(int number);

@@ -12,6 +12,7 @@
 
 #include "core/base/clock.h"
 #include "core/run/signals.h"
+#include "core/run/stall.h"
 #include "core/run/stop_count.h"
 #include "core/run/supervisor_private.h"
 
@@ -40,6 +41,7 @@ struct watch {
   bool is_deaf, is_deaf_said;
   int64_t deadline_ns;
   struct sl_stop_count stop;
+  struct sl_stall_watch stall;
 };
 
 static void limit(struct watch *w, int ms) {
@@ -217,6 +219,10 @@ static void wait_for_news(struct watch *w) {
     int64_t left_ms = (w->deadline_ns - sl_monotonic_ns()) / MS + 1;
     if (left_ms < 0) left_ms = 0;
     if (timeout < 0 || left_ms < timeout) timeout = (int)left_ms;
+  }
+  if (!w->is_finished && !w->is_closed) {
+    if (sl_stall_look(&w->stall)) sl_signals_interrupt(w->host);
+    if (timeout < 0 || timeout > SL_STALL_LOOK_MS) timeout = SL_STALL_LOOK_MS;
   }
   if (poll(fds, 2, timeout) < 0) return;
   if (fds[1].revents) read_pipe(w);

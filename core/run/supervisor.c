@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "core/run/pulse.h"
 #include "core/run/supervisor_private.h"
 
 enum { MAX_GROUPS = 1024 };
@@ -76,6 +77,8 @@ static void become_host(const sigset_t *before) {
 int sl_supervisor_start(struct sl_error *e) {
   int fds[2];
   sigset_t watched, before;
+  int status = sl_pulse_share();
+  if (status) return sl_error_set(e, status, "start the host", NULL, -1);
   if (pipe2(fds, O_CLOEXEC))
     return sl_error_set(e, -errno, "start the host", NULL, -1);
   signal(SIGCHLD, SIG_DFL); /* an inherited SIG_IGN would eat exit codes */

@@ -10,9 +10,10 @@
  * also when the host cannot: a thread inside a dead device keeps a process as
  * a zombie until the device answers.  Both stay in one process group, so the
  * terminal and job control work as with one process; signals that were sent
- * to the supervisor alone are passed on.  If the host dies, the supervisor
- * says so and ends the process groups the host had started.  If the supervisor
- * dies, the host gets SIGTERM.
+ * to the supervisor alone are passed on.  The supervisor also watches that the
+ * host's loop comes back to waiting (core/run/stall.h).  If the host dies, the
+ * supervisor says so and ends the process groups the host had started.  If the
+ * supervisor dies, the host gets SIGTERM.
  *
  * All functions below sl_supervisor_start run in the host; without a
  * supervisor (tests) they only keep the table of groups.  State is per

@@ -3,6 +3,7 @@
 #include "core/run/loop.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -79,16 +80,22 @@ static void virtual_timers_fire_in_order(void) {
 }
 
 struct stalls {
-  _Atomic int asked;
-  int interrupts;
+  struct sl_loop *loop;
+  _Atomic int asked, interrupts;
+  _Atomic int is_over;
   int64_t busy_ns;
   int reports, stops;
 };
 
-static void on_ask(enum sl_stall_ask what, void *user) {
+/* As the supervisor does. */
+static void *watch(void *user) {
   struct stalls *s = user;
-  atomic_fetch_or(&s->asked, (int)what);
-  sl_signals_interrupt();
+  struct sl_stall_watch own = {0};
+  while (!atomic_load(&s->is_over)) {
+    if (sl_stall_look(&own)) sl_signals_interrupt(getpid());
+    poll(NULL, 0, SL_STALL_LOOK_MS);
+  }
+  return NULL;
 }
 
 static void on_stalled(int64_t busy_ns, void *user) {
@@ -102,16 +109,22 @@ static void on_stop(int signal, void *user) {
   if (signal == SIGTERM) s->stops++;
 }
 
-static void on_interrupt(void *user) { ((struct stalls *)user)->interrupts++; }
+static void on_interrupt(void *user) {
+  struct stalls *s = user;
+  atomic_fetch_or(&s->asked, sl_stall_asked(s->loop));
+  atomic_fetch_add(&s->interrupts, 1);
+}
 
 static void stall_and_stop_are_noticed(void) {
   struct sl_loop loop;
-  struct stalls s = {0};
-  struct sl_stall_listener stall = {on_ask, on_stalled, &s};
+  struct stalls s = {.loop = &loop};
+  struct sl_stall_listener stall = {on_stalled, &s};
   struct sl_signals_listener signals = {on_stop, on_interrupt, &s};
+  pthread_t watcher;
   sl_loop_init(&loop, 0, NULL);
   CHECK_EQ(sl_signals_start(&loop, &signals, NULL), 0);
   CHECK_EQ(sl_stall_start(&loop, 200 * MS, &stall, NULL), 0);
+  CHECK_EQ(pthread_create(&watcher, NULL, watch, &s), 0);
   sl_loop_turn(&loop, 0);
   busy_ms(50);
   sl_loop_turn(&loop, 0);
@@ -122,7 +135,7 @@ static void stall_and_stop_are_noticed(void) {
   CHECK_EQ(s.reports, 1);
   CHECK(s.busy_ns >= 700 * MS);
   CHECK_EQ(atomic_load(&s.asked), SL_STALL_WHERE);
-  CHECK_EQ(s.interrupts, 1);
+  CHECK_EQ(atomic_load(&s.interrupts), 1);
   /* A stop that the loop does not come to see is asked for again. */
   kill(getpid(), SIGTERM);
   busy_ms(700);
@@ -131,6 +144,8 @@ static void stall_and_stop_are_noticed(void) {
   sl_loop_turn(&loop, 0);
   CHECK_EQ(s.stops, 1);
   CHECK_EQ(sl_signals_stopped_by(), SIGTERM);
+  atomic_store(&s.is_over, 1);
+  pthread_join(watcher, NULL);
   sl_stall_end(&loop);
   sl_signals_end();
   CHECK_EQ(sl_loop_close(&loop), 0);
