@@ -169,6 +169,8 @@ function suite.test_other_draws_are_another_test()
   local base = run("a", "distribution", "uniform")
   local zipf = run("b", "distribution", "zipf")
   lu.assertEquals(verdicts(compare.runs({ base, zipf }, OPTIONS)), { x = "another test" })
+  local none, zero = run("e", "think_seconds", 0), run("f", "think_seconds", 0.0)
+  lu.assertEquals(verdicts(compare.runs({ none, zero }, OPTIONS)), { x = compare.SAME })
   local function mix(name, percent)
     return run(name, "size_mix", event.list { { record_bytes = 4096, percent = percent } })
   end

@@ -63,6 +63,7 @@ local function flat(value, name, into, skip)
 end
 
 local function text_of(value)
+  if math.type(value) == "float" then return ("%.14g"):format(value) end
   if type(value) ~= "table" then return tostring(value) end
   local parts = {}
   for name, text in pairs(flat(value, "", {})) do parts[#parts + 1] = name .. "=" .. text end
