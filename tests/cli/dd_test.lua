@@ -188,6 +188,19 @@ function suite.test_an_interrupted_line_closes_with_its_numbers()
   lu.assertStrContains(interrupted("flush", { "conv=fsync" }), "ended before the flush")
 end
 
+-- dd reads past a bad block, counts what it has, and fails.
+function suite.test_noerror_reads_on()
+  local place <close> = disk.fault()
+  for conv, records in pairs { noerror = "7+0", fdatasync = "2+0" } do
+    process.run { "sh", "-c", "head -c 32768 /dev/urandom >" .. place.backing .. "/x" }
+    place:tell("read EIO 8192 4096")
+    local result = cli_run.run { "-q", "--output", place.backing .. "/" .. conv, "dd.lua",
+      "if=" .. place.path .. "/x", "of=/dev/null", "bs=4k", "conv=" .. conv .. ",sync" }
+    lu.assertEquals(result.code, 1, result.stderr)
+    lu.assertStrContains(result.stderr, records .. " records in")
+  end
+end
+
 local function size(path) return process.run { "stat", "-c", "%s", path }.stdout:gsub("\n", "") end
 
 function suite.test_seek_and_notrunc()

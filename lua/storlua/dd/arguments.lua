@@ -42,11 +42,14 @@ local function number(name, text)
 end
 
 local CONV = {
-  fsync = true, fdatasync = true, notrunc = true, excl = true, nocreat = true,
+  fsync = true, fdatasync = true, notrunc = true, excl = true, nocreat = true, noerror = true,
+  sync = true, -- pads what is short: nothing is, but the end of a file
 }
+-- As in dd, each flag on its own side.
 local FLAGS = {
-  direct = true, sync = true, dsync = true, fullblock = true, count_bytes = true,
-  skip_bytes = true, seek_bytes = true,
+  iflag = { direct = true, sync = true, dsync = true, fullblock = true, count_bytes = true,
+            skip_bytes = true },
+  oflag = { direct = true, sync = true, dsync = true, seek_bytes = true },
 }
 local STATUS = { none = true, noxfer = true, progress = true, default = true }
 
@@ -122,7 +125,7 @@ local function take(opt, seen, key, text)
   elseif key == "conv" then
     opt.conv = set_of(key, text, CONV)
   elseif key == "oflag" or key == "iflag" then
-    opt[key] = set_of(key, text, FLAGS)
+    opt[key] = set_of(key, text, FLAGS[key])
   elseif key == "status" then
     if not STATUS[text] then usage("status=%s: there are none, noxfer, progress", text) end
     opt.status = text
@@ -154,6 +157,11 @@ local function finish(opt)
   if not opt.writes and opt.output ~= "/dev/null" then
     usage("if=%s of=%s: one side at a time is measured: of=/dev/null to read, if=/dev/zero to "
       .. "write", opt.input, opt.output)
+  end
+  local other = opt.writes and "iflag" or "oflag"
+  if opt[other].direct then
+    usage("%s=direct is for %s, which has no direct I/O: %s=direct is meant", other,
+      opt.writes and opt.input or opt.output, opt.writes and "oflag" or "iflag")
   end
   if opt.conv.excl and opt.conv.nocreat then usage("conv=excl,nocreat exclude each other") end
   opt.count_bytes = in_bytes(opt, "count", opt.iflag.count_bytes)
@@ -208,9 +216,9 @@ operands of dd:
   bs=N                    block size (512); suffixes as in dd: K M G, kB MB GB
   count=N seek=N skip=N   in blocks; with a B at the end in bytes
   conv=fsync,fdatasync    flush at the end, inside the time
-  conv=notrunc,excl,nocreat
+  conv=notrunc,excl,nocreat,noerror,sync
   oflag=direct,sync,dsync,seek_bytes
-  iflag=direct,fullblock,count_bytes,skip_bytes
+  iflag=direct,fullblock,count_bytes,skip_bytes,sync,dsync
   status=none|noxfer|progress
 
 and of storlua:
