@@ -58,6 +58,24 @@ function suite.test_new_group_is_a_group_of_the_report_only()
   lu.assertEquals(#cli_run.events_of(result.run, "x_fio_group"), 2)
 end
 
+-- fio 3.33 reads 7 of 8 blocks here, and none of them twice.
+function suite.test_what_failed_is_not_made_up_for()
+  local place <close> = disk.fault()
+  for _, more in ipairs { "--rw=read", "--rw=randread --runtime=20", "--rw=randrw --overwrite" } do
+    process.run { "sh", "-c", "head -c 32768 /dev/urandom >" .. place.backing .. "/x" }
+    place:tell("read EIO 8192 4096")
+    place:tell("write EIO 8192 4096")
+    local words = { "--name=a", "--filename=" .. place.path .. "/x", "--continue_on_error=all" }
+    for word in more:gmatch("%S+") do words[#words + 1] = word end
+    local out <close> = disk.directory()
+    local result = fio(out, words)
+    lu.assertEquals(result.code, 1, result.stderr)
+    local r = cli_run.events_of(result.run, "measure")[1].result
+    lu.assertEquals({ r.visits, (r.read and r.read.operations or 0)
+      + (r.write and r.write.operations or 0), r.errors_total }, { 8, 7, 1 }, more)
+  end
+end
+
 -- The line that etcd's documents judge a disk by; fio 3.33 prints this block.
 function suite.test_syncs_have_percentiles()
   local place <close> = disk.directory()
