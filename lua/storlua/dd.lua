@@ -118,8 +118,8 @@ local function read_spec(opt, it)
   local bytes = math.min(room, opt.count_bytes or room)
   return {
     path = opt.path, operation = "read", record_bytes = math.min(opt.block_bytes, bytes),
-    range_offset = opt.skip_bytes, range_bytes = bytes, -- in one pass, also past bad blocks
-    direct = opt.iflag.direct, continue_on_error = opt.conv.noerror, cold = opt.cold and "require" or nil,
+    range_offset = opt.skip_bytes, range_bytes = bytes, direct = opt.iflag.direct,
+    continue_on_error = opt.conv.noerror, cold = opt.cold and "require" or nil,
   }
 end
 

@@ -221,7 +221,8 @@ function fio_job.spec(job, offset, size, is_device, seed)
   -- What has failed counts, as in fio: another pass would not make up for it.
   local visits = job.continue_on_error and not job.time_based and not job.io_size
     and not job.size_mix and not job.many
-    and (size + job.block_bytes - 1) // job.block_bytes * count * each * (job.loops or 1) or nil
+    and (size + job.block_bytes - 1) // job.block_bytes * count * each * (job.loops or 1)
+    or nil
   local syncs = writes and (job.fsync or 0) > 0
   local spec = {
     path = job.path, engine = job.engine, operation = job.operation, order = job.order,
@@ -236,8 +237,8 @@ function fio_job.spec(job, offset, size, is_device, seed)
     limit_seconds = job.runtime,
     limit_records = job.number_ios and math.min(job.number_ios * each, visits or math.huge)
       or visits,
-    limit_bytes = not job.time_based and not visits and bytes * each or nil, ramp_seconds = job.ramp,
-    rate_bytes_s = job.rate, rate_operations_s = job.rate_iops,
+    limit_bytes = not job.time_based and not visits and bytes * each or nil,
+    ramp_seconds = job.ramp, rate_bytes_s = job.rate, rate_operations_s = job.rate_iops,
     limit_latency_seconds = job.max_latency, continue_on_error = job.continue_on_error,
     size_mix = job.size_mix, think_seconds = job.think,
     think_after_seconds = thinks and job.think_after or nil,
