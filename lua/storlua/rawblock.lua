@@ -169,7 +169,12 @@ end
 local function check_room(path, size_bytes)
   local stat = fs.try_stat(path)
   local own_bytes = stat and stat.allocated_bytes or 0
-  local room = room_in.directory(path:match("^(.*)/[^/]*$") or ".")
+  local dir = path:match("^.*/") or "."
+  if not fs.is_writable(dir) then
+    storlua.usage(("%s: no file can be made in %s: no permission, or it is read-only"):format(path,
+      dir))
+  end
+  local room = room_in.directory(dir)
   if size_bytes <= room.bytes + own_bytes then return end
   storlua.usage(("there is room for %s (%s) and %s are asked for; use --size"):format(
     quantity.size_text(room.bytes + own_bytes), room.limit, quantity.size_text(size_bytes)))

@@ -284,6 +284,15 @@ function suite.test_a_device_that_is_detached_between_two_tests()
     .. " is another device now"), result.stdout)
 end
 
+function suite.test_a_folder_that_is_read_only()
+  local mounted <close> = disk.file_system("tmpfs", { options = "ro,size=8M" })
+  local place <close> = disk.directory()
+  local result = rawblock(place, { "--target", mounted.path .. "/x", "--size", "4M", "--direct",
+    "off" })
+  lu.assertEquals(result.code, 2, result.stdout .. result.stderr)
+  lu.assertStrContains(result.stdout, "no file can be made in")
+end
+
 function suite.test_killed_and_resumed()
   local place <close> = disk.directory()
   local out = place.path .. "/run"
