@@ -6,8 +6,9 @@
 
 #include "core/io/workload_private.h"
 
-/* Above this, a duration in nanoseconds per record no longer fits. */
-#define RECORD_MAX (UINT64_C(1) << 33)
+/* Above this, a duration in nanoseconds per record no longer fits; nor do its
+ * bytes in the address space of a 32-bit machine. */
+#define RECORD_MAX (sizeof(size_t) < 8 ? UINT64_C(1) << 31 : UINT64_C(1) << 33)
 
 typedef unsigned long long ull;
 

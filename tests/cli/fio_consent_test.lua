@@ -94,7 +94,7 @@ function suite.test_values_out_of_range_touch_nothing()
   for line, text in pairs {
     ["--iodepth=100000 --ioengine=posixaio"] = "iodepth 100000: engine posixaio takes 64 at most",
     ["--iodepth=5000000000 --ioengine=posixaio"] = "iodepth is 5000000000: it must be from 0 to",
-    ["--bs=16g --size=16g --rw=write"] = "bs 17179869184 is above 8589934592",
+    ["--bs=16g --size=16g --rw=write"] = "bs 17179869184 is above ",
     ["--runtime=99999999999"] = "runtime is 99999999999: a number of seconds from 0 to 9e9",
     ["--io_size=100"] = "io_size 100 is smaller than an operation of 4096",
     ["--loops=9007199254740992"] = "loops=9007199254740992: that often",

@@ -45,6 +45,7 @@ static void impossible_sizes(void) {
   struct sl_error e;
   CHECK_EQ(sl_buffer_init(&b, 0, &e), -EINVAL);
   CHECK_EQ(sl_buffer_init(&b, SIZE_MAX, &e), -EINVAL);
+  if (sizeof(size_t) < 8) return; /* half of the address space may be had */
   CHECK_EQ(sl_buffer_init(&b, SIZE_MAX / 2, &e), -ENOMEM);
   CHECK(strstr(e.hint, "iB of memory") != NULL);
   CHECK(b.data == NULL);

@@ -28,11 +28,15 @@ static void null_moves_nothing_and_counts_all(void) {
   CHECK_EQ(rig_result->read.bytes, 1000 * 4096);
   CHECK_EQ(rig_result->resident_before, -1);
   spec.operation = SL_WRITE;
-  spec.record_bytes = UINT64_C(1) << 33; /* no memory is taken for it */
-  spec.range_bytes = UINT64_C(1) << 36;
+  /* no memory is taken for it */
+  spec.record_bytes = UINT64_C(1) << (sizeof(size_t) < 8 ? 31 : 33);
+  spec.range_bytes = 8 * spec.record_bytes;
   RIG_RUN(&spec, SL_END_COMPLETE);
   CHECK_EQ(rig_result->write.operations, 8);
   CHECK_EQ(rig_result->generation_last, 1);
+  spec.record_bytes++;
+  RIG_REFUSED(&spec, -EINVAL, "is above");
+  spec.record_bytes--;
   spec.range_bytes = 0;
   RIG_REFUSED(&spec, -EINVAL, "range_bytes is missing");
   spec = null_spec();
