@@ -74,7 +74,7 @@ static int push_opening(lua_State *L, void *data) {
 }
 
 static bool copy_consents(lua_State *L, int arg, struct opening *o) {
-  size_t count = lua_rawlen(L, arg);
+  size_t count = (size_t)lua_rawlen(L, arg);
 
   o->consents = calloc(count + 1, sizeof *o->consents);
   if (!o->consents) return false;

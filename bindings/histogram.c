@@ -100,7 +100,7 @@ static int l_from_sparse(lua_State *L) {
   lua_Integer max = luaL_optinteger(L, 3, -1);
   lua_Integer mean = luaL_optinteger(L, 4, -1);
   lua_settop(L, 1);
-  size_t length = lua_rawlen(L, 1);
+  size_t length = (size_t)lua_rawlen(L, 1);
   if (length % 2) return bad_list(L, "a count is missing");
   struct sl_histogram *h = new_histogram(L);
   for (size_t i = 1; i < length; i += 2) {

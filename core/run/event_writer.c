@@ -126,7 +126,8 @@ static struct sl_event_entry *take(struct sl_event_log *log, int64_t sync_at_ns,
       pthread_cond_wait(&log->wake, &log->lock);
       continue;
     }
-    struct timespec until = {sync_at_ns / 1000000000, sync_at_ns % 1000000000};
+    struct timespec until = {(time_t)(sync_at_ns / 1000000000),
+                             (long)(sync_at_ns % 1000000000)};
     if (pthread_cond_timedwait(&log->wake, &log->lock, &until) == ETIMEDOUT)
       break;
   }

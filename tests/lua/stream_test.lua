@@ -155,6 +155,11 @@ end
 function T.test_tcp_by_name()
   local server <close> = process.start { helpers .. "/tcp_echo" }
   local port = math.tointeger(server:read_line())
+  if require("storlua.core.version").text():find("\n  static,", 1, true) then
+    -- the resolver of the C library would load its other half at run time
+    fails_with("ENOSYS", tcp.connect, "localhost", port, 5)
+    return
+  end
   local connection <close> = tcp.connect("localhost", port, 5)
   connection:write("x\n")
   lu.assertEquals(connection:read_line(), "x")

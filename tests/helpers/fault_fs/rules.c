@@ -187,7 +187,8 @@ int rules_before(enum rule_op op, const char *path, off_t offset,
   state.calls[op]++;
   const struct rule *r = find(RULE_SLOW, op, path, offset, bytes);
   if (r) {
-    struct timespec t = {r->value / 1000, r->value % 1000 * 1000000};
+    struct timespec t = {(time_t)(r->value / 1000),
+                         (long)(r->value % 1000 * 1000000)};
     pthread_mutex_unlock(&state.mutex);
     nanosleep(&t, NULL);
     pthread_mutex_lock(&state.mutex);
