@@ -50,8 +50,9 @@ if(STORLUA_LIBURING AND storlua_uring_found_FOUND)
   target_compile_definitions(storlua_uring INTERFACE STORLUA_HAVE_LIBURING=1)
 endif()
 
-# Pure Lua libraries that go into the executable beside our own.
-find_file(STORLUA_ARGPARSE argparse.lua
-  PATHS /usr/share/lua/5.4 /usr/local/share/lua/5.4 NO_DEFAULT_PATH REQUIRED)
-find_file(STORLUA_DKJSON dkjson.lua
-  PATHS /usr/share/lua/5.4 /usr/local/share/lua/5.4 NO_DEFAULT_PATH REQUIRED)
+# Pure Lua libraries that go into the executable beside our own: of the sysroot,
+# or of this machine.
+find_file(STORLUA_ARGPARSE argparse.lua PATHS /usr/share/lua/5.4
+  /usr/local/share/lua/5.4 NO_DEFAULT_PATH CMAKE_FIND_ROOT_PATH_BOTH REQUIRED)
+find_file(STORLUA_DKJSON dkjson.lua PATHS /usr/share/lua/5.4
+  /usr/local/share/lua/5.4 NO_DEFAULT_PATH CMAKE_FIND_ROOT_PATH_BOTH REQUIRED)

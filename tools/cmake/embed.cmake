@@ -26,10 +26,14 @@ string(APPEND manifest "argparse.lua|${STORLUA_ARGPARSE}\n")
 string(APPEND manifest "dkjson.lua|${STORLUA_DKJSON}\n")
 file(CONFIGURE OUTPUT ${embedded}/manifest.txt CONTENT "${manifest}" @ONLY)
 
-if(storlua_lua_archive AND NOT CMAKE_CROSSCOMPILING
-    AND (STORLUA_BUNDLE OR STORLUA_STATIC))
+# A program for another machine compiles them only where it can run here.
+if(storlua_lua_archive AND (STORLUA_BUNDLE OR STORLUA_STATIC)
+    AND (CMAKE_CROSSCOMPILING_EMULATOR OR NOT CMAKE_CROSSCOMPILING))
   add_executable(embed_compiled tools/cmake/embed_compiled.c)
   target_link_libraries(embed_compiled PRIVATE storlua_lua)
+  if(STORLUA_STATIC)
+    target_link_options(embed_compiled PRIVATE -static)
+  endif()
   set(embed_command embed_compiled ${embedded}/manifest.txt
     ${embedded}/embedded_files.c)
   set(embed_program embed_compiled)
