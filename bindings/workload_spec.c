@@ -146,6 +146,7 @@ static void what(lua_State *L, int t, struct sl_workload_spec *spec) {
   spec->think_after_ns = (int64_t)size(L, t, "think_after_ns");
   spec->think_every = size(L, t, "think_every");
   spec->limit_latency_ns = (int64_t)size(L, t, "limit_latency_ns");
+  spec->cpus = size(L, t, "cpus");
   spec->interval_ns = (int64_t)size(L, t, "interval_ns");
   spec->series_directions = flag(L, t, "series_directions");
   spec->virtual_op_ns = (int64_t)size(L, t, "virtual_op_ns");

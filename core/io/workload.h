@@ -129,6 +129,7 @@ struct sl_workload_spec {
    * computing, not asleep.  A queue is empty in a pause. */
   int64_t think_ns, think_spin_ns, think_after_ns;
   uint64_t think_every;
+  uint64_t cpus;                /* bit n: CPU n may run it; 0: any */
   bool continue_on_error;       /* else the first error ends the workload */
   bool require_cold;            /* refuse to start a read on cached pages */
   bool drop_cache;              /* before a read: flush and drop this file's

@@ -5,6 +5,7 @@
  * order(v % records) in pass v / records.  What a visit does follows from v
  * and the spec alone, so a run that was cut can be continued, and judged. */
 #include <errno.h>
+#include <sched.h>
 
 #include "core/io/workload_private.h"
 
@@ -83,10 +84,23 @@ uint64_t sl_run_visit_end(const struct sl_run *run) {
   return run->visit + spec->limit_records;
 }
 
+/* For good: the thread is the job's own. */
+static int stay_on_cpus(const struct sl_workload_spec *spec,
+                        struct sl_error *e) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (unsigned cpu = 0; cpu < 64; cpu++) {
+    if (spec->cpus >> cpu & 1) CPU_SET(cpu, &set);
+  }
+  if (!spec->cpus || sched_setaffinity(0, sizeof(set), &set) == 0) return 0;
+  return sl_error_set(e, -errno, "sched_setaffinity", spec->target.path, -1);
+}
+
 int sl_run_plan(struct sl_run *run, struct sl_error *e) {
   const struct sl_workload_spec *spec = run->spec;
   int code = sl_target_check_alignment(&run->target, spec->record_bytes,
                                        spec->range_offset, e);
+  if (!code) code = stay_on_cpus(spec, e);
   if (!code) code = plan_range(run, e);
   if (!code) code = sl_run_plan_sizes(run, e);
   if (code) return code;

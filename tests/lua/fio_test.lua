@@ -6,6 +6,7 @@ local disk = require("disk")
 local errors = require("storlua.errors")
 local fio_job = require("storlua.fio.job")
 local lu = require("luaunit")
+local source = require("storlua.source")
 
 local suite = {}
 
@@ -69,6 +70,21 @@ function suite.test_one_dash_and_blanks()
     opt.overwrite }, { true, true, 5, true, true, nil })
   local _, err = parse("--name=a --size=1m --thread no-such.fio")
   lu.assertStrContains(err.message, "no-such.fio")
+end
+
+function suite.test_cpus()
+  local function masks(line)
+    local list = {}
+    for i, job in ipairs(parse("--name=a --filename=/dev/x --numjobs=3 " .. line).jobs) do
+      list[i] = spec_of(job).cpus
+    end
+    return list
+  end
+  lu.assertEquals(masks(""), { 0, 0, 0 })
+  lu.assertEquals(masks("--cpus_allowed=0"), { 1, 1, 1 })
+  if source.read("/sys/devices/system/cpu/online"):find("^0\n") then lu.skip("one CPU") end
+  lu.assertEquals(masks("--cpus_allowed=0-1"), { 3, 3, 3 })
+  lu.assertEquals(masks("--cpus_allowed=1,0 --cpus_allowed_policy=split"), { 1, 2, 1 })
 end
 
 function suite.test_clones_and_names()
@@ -233,6 +249,10 @@ function suite.test_what_is_not_taken_is_named()
     ["--name=a --nrfiles=3 --ioengine=libaio --iodepth=8"] = "no multiple",
     ["--name=a --nrfiles=2 --ioengine=libaio --iodepth=8 --rate=1m"] = "without rate=",
     ["--name=a --nrfiles=2 --ioengine=libaio --file_service_type=sequential"] = "for psync",
+    ["--name=a --cpus_allowed=0-"] = "are written 0,2-3",
+    ["--name=a --cpus_allowed=62"] = "there is no CPU 62, online are 0",
+    ["--name=a --cpus_allowed=1-0"] = "are written 0,2-3",
+    ["--name=a --cpus_allowed="] = "are written 0,2-3",
     ["--name=a --allow_mounted_write=1"] = "safety gate",
     ["--name=a --percentile_list=50:101"] = "up to 100",
     ["--name=a --output-format=terse"] = "there are normal, json",

@@ -2,6 +2,7 @@
 local lu = require("luaunit")
 
 local errors = require("storlua.errors")
+local fs = require("storlua.fs")
 local loop = require("storlua.core.loop")
 local task = require("storlua.task")
 local workload = require("storlua.workload")
@@ -224,6 +225,32 @@ function tests.a_timeout_ends_the_workload_too()
   })
   lu.assertFalse(ok)
   lu.assertEquals(err.code, "TIMEOUT")
+end
+
+-- The threads of this process that may run on CPU 0 only.
+local function on_first_cpu()
+  local count = 0
+  for _, id in ipairs(fs.list("/proc/self/task")) do
+    local status = fs.try_read("/proc/self/task/" .. id .. "/status") or ""
+    if status:find("\nCpus_allowed_list:%s*0\n") then count = count + 1 end
+  end
+  return count
+end
+
+function tests.it_runs_on_the_cpus_that_are_named()
+  if loop.is_virtual() then return end
+  if fs.read("/sys/devices/system/cpu/online"):find("^0\n") then lu.skip("one CPU") end
+  local before = on_first_cpu()
+  local h <close> = workload.start { engine = "null", operation = "read", range_bytes = "1M",
+    limit_seconds = 20, rate_operations_s = 1000, cpus = 1 }
+  while h:progress().operations < 10 do task.sleep(0.001) end
+  lu.assertEquals(on_first_cpu(), before + 1)
+  h:cancel()
+  h:wait()
+  local r, err = workload.try_run { engine = "null", operation = "read", range_bytes = "1M",
+    cpus = 1 << 62 }
+  lu.assertNil(r)
+  lu.assertEquals(err.code, "EINVAL")
 end
 
 function tests.the_null_engine_has_no_target()

@@ -203,6 +203,15 @@ function fio_job.extent(job, has_bytes, is_device)
   return offset, size
 end
 
+-- The CPUs of a clone, bit by bit.
+local function cpu_mask(job)
+  local mask, list = 0, job.cpus or {}
+  for i, cpu in ipairs(list) do
+    if not job.split_cpus or (job.clone - 1) % #list == i - 1 then mask = mask | 1 << cpu end
+  end
+  return mask
+end
+
 --- The workload of a job.
 ---@param job table
 ---@param offset integer
@@ -228,7 +237,7 @@ function fio_job.spec(job, offset, size, is_device, seed)
     path = job.path, engine = job.engine, operation = job.operation, order = job.order,
     record_bytes = job.block_bytes, range_offset = offset, range_bytes = size,
     direct = job.direct and job.engine ~= "null", seed = job.randseed or seed,
-    queue_depth = job.iodepth,
+    queue_depth = job.iodepth, cpus = cpu_mask(job),
     interval_seconds = job.logs[1] and job.log_avg_ms / 1000 or 0.5,
     series_directions = job.logs[1] ~= nil or logs.BOTH[job.operation] ~= nil,
     open_sync = writes and job.sync or "none",

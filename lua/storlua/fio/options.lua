@@ -75,6 +75,9 @@ local TAKEN = {
     return words.choice(name, text, { none = false, read = true, write = true, io = true,
                                       all = true, ["0"] = false, ["1"] = true })
   end },
+  cpus_allowed = { "cpus", words.cpus }, cpus_allowed_policy = { "split_cpus", function(name, text)
+    return words.choice(name, text, { shared = false, split = true })
+  end },
   randseed = { "randseed", words.count }, bssplit = { "size_mix", random.sizes },
   random_distribution = { "distribution", random.distribution },
   write_bw_log = { "bw_log", log_name, "alone" },
@@ -126,7 +129,7 @@ local REASONS = {
   bsrange = "one block size for a job",
   exec_prerun = "a script of your own can run commands",
   exec_postrun = "a script of your own can run commands", ioscheduler = "settings of the "
-    .. "device are left alone", cpus_allowed = "use taskset", rw_sequencer = "not offered",
+    .. "device are left alone", rw_sequencer = "not offered",
   write_hist_log = "events.jsonl has the histogram",
   verify_only = "stamps name the run that wrote them", verify_state_save = "",
   latency_target = "a script of your own can search",

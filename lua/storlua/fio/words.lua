@@ -3,6 +3,7 @@
 --- refused.
 
 local errors = require("storlua.errors")
+local source = require("storlua.source")
 
 local words = {}
 
@@ -81,6 +82,37 @@ function words.count(name, text, least)
     words.usage("%s=%s: a whole number from %d on is wanted", name, text, least or 0)
   end
   return value
+end
+
+-- "0,2-3" as {[0] = true, …}; nil where it is none.
+local function cpu_set(text)
+  local set = {}
+  for part in (text .. ","):gmatch("([^,]*),") do
+    local first, last = part:match("^(%d+)%-(%d+)$")
+    first = tonumber(first or part:match("^%d+$"))
+    last = tonumber(last) or first
+    if not first or last < first or last > 62 then return nil end
+    for cpu = first, last do set[cpu] = true end
+  end
+  return set
+end
+
+--- CPUs of this machine: "0,2-3".
+---@param name string
+---@param text string
+---@return integer[]
+function words.cpus(name, text)
+  local set = cpu_set(text)
+  if not set then words.usage("%s=%s: CPUs are written 0,2-3, up to 62", name, text) end
+  local online = source.read("/sys/devices/system/cpu/online") or ""
+  local there, list = cpu_set(online:match("%S+") or "") or set, {}
+  for cpu = 0, 62 do
+    if set[cpu] then list[#list + 1] = cpu end
+    if set[cpu] and not there[cpu] then
+      words.usage("%s=%s: there is no CPU %d, online are %s", name, text, cpu, online:match("%S+"))
+    end
+  end
+  return list
 end
 
 local YES = { ["1"] = true, ["true"] = true, yes = true, [""] = true }

@@ -60,6 +60,7 @@ local fields = {
   { "think_spin_seconds", "duration", 0 },
   { "think_after_seconds", "duration", 0 },
   { "think_every", "count", 0 },
+  { "cpus", "count", 0 },
   { "continue_on_error", "boolean", false },
   { "cold", { "drop", "require" }, false },
   { "interval_seconds", "duration", 1 },
