@@ -25,6 +25,8 @@ local function figure(value, decimals)
   return (("%." .. (decimals or 0) .. "f"):format(value):gsub(",", "."))
 end
 
+local function percent(value) return value and figure(value, 1) .. "%" or "-" end
+
 local ROW <const> = "  %-9s %2s  %9s %9s %9s %9s %9s  %6s %6s  %6s  %s"
 
 local function show_change(result)
@@ -35,8 +37,8 @@ end
 local function show(result, operation, threads)
   print(ROW:format(operation, threads, figure(result.mb_s), figure(result.best_mb_s),
     figure(result.payload_mb_s), figure(result.bus_mb_s),
-    figure(result.mb_s and result.mb_s / 1.048576), figure(result.iqr_percent, 1) .. "%",
-    figure(result.spread_percent, 1) .. "%", figure(result.scaling, 2),
+    figure(result.mb_s and result.mb_s / 1.048576), percent(result.iqr_percent),
+    percent(result.spread_percent), figure(result.scaling, 2),
     (result.kernel or result["end"]) .. (result.noisy and "  noisy" or "")))
   show_change(result)
 end
@@ -45,8 +47,8 @@ local function show_sums(sums)
   print(("page faults in the timed parts: %d; samples taken again, others were on the CPU: %d")
     :format(sums.faults, sums.retaken))
   if sums.noisy > 0 then
-    print(("noisy: the middle half (iqr) of the samples is wider than %d %% of the median: the "
-      .. "machine does other work"):format(bandwidth.noisy_percent))
+    print(("noisy: the middle half (iqr) of the samples, all of fewer than four, is wider than %d "
+      .. "%% of the median: the machine does other work"):format(bandwidth.noisy_percent))
   end
 end
 
