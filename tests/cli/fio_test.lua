@@ -161,6 +161,14 @@ function suite.test_reads_are_laid_out_and_files_of_others_left()
   lu.assertStrContains(sparse.stdout, "reading them is no I/O")
 end
 
+function suite.test_a_job_file_from_a_pipe()
+  local place <close> = disk.directory()
+  local result = cli_run.run { cwd = place.path, stdin = "[a]\nsize=64k\nrw=write\n", "--output",
+    place.path .. "/run", "fio.lua", "-" }
+  lu.assertEquals(result.code, 0, result.stderr)
+  lu.assertEquals(fs.stat(place.path .. "/a.0.0").size_bytes, 65536)
+end
+
 -- A job that could not start has no result: what reads the events as they
 -- happen sees it as what reads the log.
 function suite.test_a_job_that_cannot_start_is_reported()

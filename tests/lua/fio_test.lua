@@ -302,6 +302,17 @@ stonewall
   lu.assertEquals({ two.name, two.block_bytes, two.group }, { "two", 16384, 1 })
   lu.assertEquals(one.path, os.getenv("HOME") .. "/one.0.0")
   lu.assertEquals(#parse(path .. " --section=two").jobs, 1)
+  -- fio 3.33 reads these as it does: a comment begins anywhere, a section
+  -- keeps its name, and the machine has some variables.
+  opt = parse(file_of(place, "b.fio", "[a]\nname=other\nbs=8k#c\nsize=16 * $pagesize\n"
+    .. "numjobs=$ncpus;c\nfilename=$jobname\n") .. " --section=a")
+  local cpus = select(2, source.read("/proc/cpuinfo"):gsub("processor%s*:", ""))
+  one = opt.jobs[1]
+  lu.assertEquals({ #opt.jobs, one.name, one.block_bytes, one.path },
+    { cpus, "other", 8192, "$jobname" })
+  lu.assertTrue(one.size >= 65536 and one.size % 65536 == 0, one.size)
+  one = parse(file_of(place, "c.fio", "[a]\nsize=2*$mb_memory\n")).jobs[1]
+  lu.assertTrue(one.size >= 32 and one.size < 1 << 30, one.size)
   for name, case in pairs {
     ["circle.fio"] = { "[a]\ninclude circle.fio\n", "circles" },
     ["early.fio"] = { "bs=4k\n[a]\n", "before the first [section]" },

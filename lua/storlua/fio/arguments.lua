@@ -59,7 +59,7 @@ local function file_jobs(opt, path)
       table.move(section.options, 1, #section.options, #global + 1, global)
     else
       local job = new_job(global)
-      job.name = section.section
+      job.name, job.section = section.section, section.section
       for _, option in ipairs(section.options) do options.take(job, option[1], option[2]) end
       opt.jobs[#opt.jobs + 1] = job
     end
@@ -71,7 +71,7 @@ end
 local function split(argv, i)
   local name, equals, text = argv[i]:match("^%-%-?([^=-][^=]*)(=?)(.*)$")
   if not name then
-    if argv[i]:find("^%-") then words.usage("unknown option %s", argv[i]) end
+    if argv[i]:find("^%-.") then words.usage("unknown option %s", argv[i]) end
     return nil
   end
   if equals == "=" then return name, text, 1 end
@@ -116,12 +116,12 @@ local function choose_sections(opt)
   local kept = {}
   for _, job in ipairs(opt.jobs) do
     for _, name in ipairs(opt.sections) do
-      if job.name == name then kept[#kept + 1] = job end
+      if (job.section or job.name) == name then kept[#kept + 1] = job end
     end
   end
   if not kept[1] then
     local names = {}
-    for i, job in ipairs(opt.jobs) do names[i] = job.name end
+    for i, job in ipairs(opt.jobs) do names[i] = job.section or job.name end
     words.usage("--section=%s: there is no such job%s", opt.sections[1],
       nearest.hint(opt.sections[1], names))
   end
@@ -136,7 +136,9 @@ function arguments.parse(argv)
   local opt = { jobs = {}, files = {}, before = {}, sections = {}, destroy = {},
                 formats = { "fio" } }
   take_words(opt, argv)
-  for _, path in ipairs(opt.files) do file_jobs(opt, path) end
+  for _, path in ipairs(opt.files) do
+    file_jobs(opt, path == "-" and "/dev/stdin" or path)
+  end
   if not opt.jobs[1] and opt.before[1] then
     words.usage("--name= is missing: it begins a job")
   end

@@ -9,14 +9,28 @@ local jobfile = {}
 
 local INCLUDES_MAX = 16
 
+local MACHINE = {}
+function MACHINE.pagesize()
+  local kb = source.read("/proc/self/smaps"):match("KernelPageSize:%s*(%d+)")
+  return math.tointeger(kb) * 1024
+end
+function MACHINE.mb_memory()
+  return math.tointeger(source.read("/proc/meminfo"):match("MemTotal:%s*(%d+)")) // 1024
+end
+function MACHINE.ncpus()
+  return select(2, ("\n" .. source.read("/proc/cpuinfo")):gsub("\nprocessor%s*:", ""))
+end
+
 local function environment(text, where)
-  return (text:gsub("%${([%w_]+)}", function(name)
+  text = text:gsub("%${([%w_]+)}", function(name)
     return os.getenv(name) or words.usage("%s: ${%s} is not set", where, name)
-  end):gsub("%$(%a[%w_]*)", function(name)
-    if name == "pagesize" or name == "mb_memory" or name == "ncpus" then
-      words.usage("%s: $%s: write the number", where, name)
-    end
-    return "$" .. name
+  end)
+  local with, n = text:gsub("%$([%a_]+)", function(name)
+    return MACHINE[name] and MACHINE[name]()
+  end)
+  if n == 0 then return text end
+  return (with:gsub("(%d+)%s*%*%s*(%d+)", function(a, b)
+    return ("%d"):format(math.tointeger(a) * math.tointeger(b))
   end))
 end
 
@@ -51,7 +65,7 @@ function read_lines(self, path, depth)
   for line in (content .. "\n"):gmatch("(.-)\r?\n") do
     number = number + 1
     local where = ("%s:%d"):format(path, number)
-    line = line:gsub("^%s*[;#].*$", ""):gsub("%s+[;#].*$", ""):match("^%s*(.-)%s*$")
+    line = line:gsub("[;#].*$", ""):match("^%s*(.-)%s*$")
     if line ~= "" then
       take_line(self, environment(line, where), where, depth)
     end
