@@ -17,6 +17,7 @@ local job = {
 
 local NS = 1000000000
 local paths = setmetatable({}, { __mode = "k" }) -- what jobs of wait_on work on
+local left = setmetatable({}, { __mode = "k" }) -- jobs that were given up
 
 local function await_done(j)
   scheduler.await(function(resume)
@@ -119,9 +120,11 @@ end
 ---@param on_hang? fun(j: userdata) called before that; default job.give_up
 ---@return boolean ended false when it had to be abandoned
 function job.end_or_abandon(j, on_hang)
+  if left[j] then return false end -- who waited for it has told so
   if pcall(scheduler.shield_for, job.grace(), await_done, j) or j:is_done() then
     return true
   end
+  left[j] = true
   (on_hang or job.give_up)(j)
   j:abandon()
   return false

@@ -209,4 +209,24 @@ function suite.test_host_leaves_although_a_job_hangs_in_the_kernel()
   end)
 end
 
+-- By who waits for it, and not again by the handle that is closed.
+function suite.test_a_job_that_hangs_is_given_up_once()
+  local place <close> = disk.fault()
+  do
+    local file <close> = assert(io.open(place.path .. "/file", "w"))
+    file:write(("x"):rep(8192))
+  end
+  place:tell("hang read")
+  local run <close> = start([[
+    local w <close> = require("storlua.workload").start { path = os.getenv("HANGS"),
+      operation = "read", record_bytes = 4096 }
+    ready() w:wait()]], { HANGS = place.path .. "/file" })
+  disk.wait_until(5, "the read hangs", function() return place:count("hanging") == 1 end)
+  run:signal("INT")
+  local result = run:finish(5)
+  lu.assertEquals(result.code, 130, result.stderr)
+  local _, count = result.stderr:gsub("gave up on workload", "")
+  lu.assertEquals(count, 1, result.stderr)
+end
+
 return suite
