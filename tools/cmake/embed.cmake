@@ -10,6 +10,12 @@ list(FILTER script_files EXCLUDE REGEX "^scripts/examples/")
 set(embedded "${CMAKE_BINARY_DIR}/embedded")
 file(MAKE_DIRECTORY ${embedded})
 
+# What every start loads stands together: a page fault less for each file.
+set(first_files cli errors failure host scheduler script shield source stdlib)
+list(TRANSFORM first_files REPLACE "(.+)" "lua/storlua/\\1.lua")
+list(PREPEND library_files ${first_files})
+list(REMOVE_DUPLICATES library_files)
+
 # name|path lines: the name is what `require` or the script look-up asks for.
 set(manifest "")
 set(embedded_paths "")

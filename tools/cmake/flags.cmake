@@ -30,6 +30,12 @@ if(STORLUA_STATIC)
   target_compile_options(storlua_flags INTERFACE
     -fno-asynchronous-unwind-tables)
   target_link_options(storlua_flags INTERFACE -static -s -Wl,-z,noseparate-code)
+  include(CheckLinkerFlag)
+  set(start_layout ${CMAKE_SOURCE_DIR}/tools/cmake/start.ld)
+  check_linker_flag(C "-Wl,-T,${start_layout}" STORLUA_START_LAYOUT)
+  if(STORLUA_START_LAYOUT) # GNU ld; others order as they like
+    target_link_options(storlua_flags INTERFACE "-Wl,-T,${start_layout}")
+  endif()
 else()
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
   target_link_options(storlua_flags INTERFACE -pie)
