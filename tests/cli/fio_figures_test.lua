@@ -48,9 +48,11 @@ end
 function suite.test_new_group_is_a_group_of_the_report_only()
   local place <close> = disk.directory()
   local result = fio(place, { "--size=64k", "--rw=read", "--group_reporting", "--mem=malloc",
+    "--description=of the shop",
     "--name=a", "--numjobs=2", "--name=b", "--new_group", "--numjobs=2", "--name=c", "--stonewall",
-    "--output-format=normal,json" })
+    "--output-format=normal" })
   assert_passed(result)
+  lu.assertStrContains(result.stdout, "\n  Description  : [of the shop]\n")
   for group, bytes in pairs { [0] = "128KiB", [1] = "128KiB", [2] = "64.0KiB" } do
     lu.assertStrMatches(result.stdout, (".*\nRun status group %d %%(all jobs%%):\n   READ: [^\n]*"
       .. "io=%s .*"):format(group, bytes))

@@ -102,7 +102,8 @@ local function job_of(job)
     flush.percentile = percentiles_of(h, job.said.percentiles)
   end
   return {
-    jobname = job.name, groupid = job.group, error = job.error, eta = 0,
+    jobname = job.name, desc = job.said.options.description, groupid = job.group,
+    error = job.error, eta = 0,
     elapsed = (job.elapsed_ns + 999999999) // 1000000000,
     ["job options"] = event.object(job.said.options),
     read = direction_of(job, job.read), write = direction_of(job, job.write),

@@ -122,6 +122,8 @@ end
 local function job_lines(add, job)
   add(("%s: (groupid=%d, jobs=%d): err=%2d: pid=0: %s"):format(job.name, job.group, job.count,
     job.error, job.wall or ""))
+  local about = job.said.options.description
+  if about then add(("  Description  : [%s]"):format(about)) end
   for _, name in ipairs(fio_results.DIRECTIONS) do direction_lines(add, job, name) end
   share_lines(add, job)
   local syncs = job.flush_histogram
