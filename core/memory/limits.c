@@ -155,19 +155,35 @@ struct mount_search {
   char *point;
 };
 
-/* "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0" */
+static bool is_octal(char c) { return c >= '0' && c <= '7'; }
+
+/* The kernel writes blanks and backslashes of a path as "\040". */
+static void unescape(char *text) {
+  char *to = text;
+  for (const char *c = text; *c; c++) {
+    if (*c == '\\' && is_octal(c[1]) && is_octal(c[2]) && is_octal(c[3])) {
+      *to++ = (char)((c[1] - '0') * 64 + (c[2] - '0') * 8 + (c[3] - '0'));
+      c += 3;
+    } else {
+      *to++ = *c;
+    }
+  }
+  *to = '\0';
+}
+
+/* "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0"; the source may be empty. */
 static bool take_mount(char *line, void *data) {
   struct mount_search *wanted = data;
-  char *save = NULL, *point = NULL, *type = NULL, *options = NULL;
-  if (strtok_r(line, " ", &save)) point = strtok_r(NULL, " ", &save);
-  if (point) type = strtok_r(NULL, " ", &save);
-  if (type) options = strtok_r(NULL, " ", &save);
+  (void)strsep(&line, " ");
+  char *point = strsep(&line, " "), *type = strsep(&line, " ");
+  char *options = strsep(&line, " "), *o;
   if (!options || strcmp(type, wanted->type) != 0) return false;
   bool has = wanted->option == NULL;
-  for (char *o = strtok_r(options, ",", &save); o && !has;
-       o = strtok_r(NULL, ",", &save))
+  while (!has && (o = strsep(&options, ",")))
     has = strcmp(o, wanted->option) == 0;
-  if (has) wanted->point = strdup(point);
+  if (!has) return false;
+  unescape(point);
+  wanted->point = strdup(point);
   return has;
 }
 

@@ -150,6 +150,24 @@ static void a_long_mount_point_is_found(void) {
   CHECK_EQ(end(0).cgroup_limit_bytes, 64 * MIB);
 }
 
+/* The kernel writes a blank of a mount point as "\040". */
+static void a_mount_point_with_blanks_is_found(void) {
+  static const char *const lines[] = {
+      "cgroup2 /my\\040own\\134groups cgroup2 rw 0 0\n",
+      " /my\\040own\\134groups cgroup2 rw 0 0\n", /* without a source */
+  };
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    begin(GIGA);
+    make("/proc/self/cgroup", "0::/x\n");
+    make("/proc/self/mounts", lines[i]);
+    make("/my own\\groups/x/memory.max", "67108864\n");
+    make("/my own\\groups/x/memory.current", "1048576\n");
+    const struct sl_memory_limits l = end(0);
+    CHECK_EQ(l.cgroup_limit_bytes, 64 * MIB);
+    CHECK_STR(l.cgroup, "/my own\\groups/x");
+  }
+}
+
 /* The parents of a group that cannot be reached still limit it. */
 static void what_cannot_be_read_is_unknown(void) {
   char group[8192], text[16384];
@@ -201,6 +219,7 @@ int main(void) {
   RUN(a_v1_group_without_a_limit_and_with_one);
   RUN(a_long_path_is_read_to_its_end);
   RUN(a_long_mount_point_is_found);
+  RUN(a_mount_point_with_blanks_is_found);
   RUN(what_cannot_be_read_is_unknown);
   RUN(a_full_group_has_no_room);
   RUN(a_meminfo_that_says_nothing);
