@@ -230,6 +230,14 @@ function test.test_folders_are_numbered()
   end
 end
 
+function test.test_a_scratch_file_where_none_can_be_made()
+  local place <close> = procedure_run.place([[
+    local _ <close> = t:scratch_file(t.run_dir .. "/missing/storlua.data")]])
+  local result = procedure_run.run(place)
+  lu.assertEquals(result.code, 2, result.stderr)
+  lu.assertStrContains(result.stdout, "missing/storlua.data: no file can be made there (ENOENT: ")
+end
+
 function test.test_a_foreign_scratch_file_is_not_touched()
   local place <close> = procedure_run.place [[
     local _ <close> = t:scratch_file(t.run_dir .. "/../storlua.data")

@@ -11,6 +11,9 @@ local scratch = {
 }
 
 local NOT_OURS = { EEXIST = true, EPERM = true, EAGAIN = true }
+-- No file can be made where it is wanted.
+local NO_PLACE = { ENOENT = true, ENOTDIR = true, EACCES = true, EROFS = true,
+                   ENAMETOOLONG = true }
 
 ---@class storlua.ScratchFile
 ---@field path string
@@ -57,7 +60,11 @@ function scratch.claim(path, resume, open_files, any_name)
     if errors.is(failure) and failure.code == "EAGAIN" then
       errors.raise("USAGE", "%s is in use by another run (%s)", path, failure.hint)
     end
-    if NOT_OURS[errors.is(failure) and failure.code] then failure.code = "USAGE" end
+    local code = errors.is(failure) and failure.code
+    if NO_PLACE[code] then
+      errors.raise("USAGE", "%s: no file can be made there (%s)", path, failure.message)
+    end
+    if NOT_OURS[code] then failure.code = "USAGE" end
     error(failure, 0)
   end
   local file = setmetatable({
