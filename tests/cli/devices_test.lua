@@ -46,6 +46,19 @@ function suite.test_table_tree_and_ids()
   lu.assertEquals(fs.list(place.path), { "a b.img" })
 end
 
+function suite.test_the_consent_shown_can_be_copied_into_a_shell()
+  shell.need_root()
+  local place <close> = shell.place()
+  local file = place.path .. "/it's.img"
+  run([[truncate -s 1M "%s"]], file)
+  local node = run([[losetup -f --show "%s"]], file):match("%S+")
+  place:later("losetup -d %s", node)
+  local result = cli_run.run { "devices.lua", node }
+  lu.assertEquals(result.code, 0, result.stderr)
+  local word = result.stdout:match("%-%-destroy (.-)%)\n")
+  lu.assertEquals(run("printf %%s %s", word), "loop:" .. file)
+end
+
 function suite.test_json_of_odd_names()
   shell.need_root()
   local place <close> = shell.place()

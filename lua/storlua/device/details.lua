@@ -42,7 +42,8 @@ local function identity_lines(add, b)
   add("node", b.node or "none in /dev")
   add("number", b.number)
   add("kind", b.kind .. (b.parent and (" of " .. b.parent) or ""))
-  add("id", b.id and ("%s   (consent: --destroy '%s')"):format(b.id, b.id)
+  -- To be copied into a shell, so a quote in it is closed, escaped, opened.
+  add("id", b.id and ("%s   (consent: --destroy '%s')"):format(b.id, (b.id:gsub("'", [['\'']])))
     or "none: it cannot be named, so nothing writes to it")
   for _, field in ipairs { "vendor", "model", "serial", "wwid", "firmware", "mapped_name" } do
     if b[field] then add((field:gsub("_", " ")), b[field]) end
