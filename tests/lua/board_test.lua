@@ -221,6 +221,13 @@ function tests.test_bad_boards_name_the_field()
       "roles.emmc.limits[1].metric 'write.mbs' is none of",
     [limit_text "metric = 'read.iops', min = 1, applies_to = { order = 'sequntial' }"] =
       "applies_to.order 'sequntial' is none of",
+    [limit_text "metric = 'read.iops', min = 1, applies_to = { engine = 'psinc' }"] =
+      "applies_to.engine 'psinc' is none of",
+    [limit_text "metric = 'read.iops', min = 1, applies_to = { engine = { 'psync', 'uring' } }"] =
+      "applies_to.engine 'uring' is none of",
+    ["return { name = 'x', roles = { ddr = { limits = { { metric = 'copy.mb_s', min = 1, "
+      .. "applies_to = { engine = 'psync' } } } } } }"] =
+      "roles.ddr.limits[1].applies_to chooses among workloads",
     [limit_text "metric = 'read.iops', min = 1, applies_to = { operation = 'write' }"] =
       "applies_to.operation 'write' has no read.iops",
     [limit_text("metric = 'read.iops', min = 1, applies_to = { record_bytes_min = '2M', "

@@ -22,6 +22,10 @@ local DDR_METRICS = {
   "triad.mb_s", "fill.mb_s", "memcpy.mb_s", "zero.mb_s",
 }
 local ORDERS = { "sequential", "backward", "random", "strided" }
+-- Also those that this build lacks: a board file goes from host to host.
+local ENGINES = {
+  "psync", "sync", "vsync", "stdio", "mmap", "io_uring", "libaio", "posixaio", "null",
+}
 
 local STATISTICS = { min = true, max = true, mean = true, last = true }
 
@@ -78,6 +82,10 @@ local function check_applies_to(applies_to, metric, where)
   for _, order in ipairs(type(orders) == "table" and orders or { orders }) do
     one_of(order, ORDERS, where .. ".order")
   end
+  local engines = applies_to.engine
+  for _, engine in ipairs(type(engines) == "table" and engines or { engines }) do
+    one_of(engine, ENGINES, where .. ".engine")
+  end
   bytes(applies_to, "record_bytes_min", where)
   bytes(applies_to, "record_bytes_max", where)
   in_order(applies_to, "record_bytes_min", "record_bytes_max", where)
@@ -106,6 +114,9 @@ local function check_limit(limit, metrics, where)
   end
   if limit.each and limit.each ~= "size" then
     shape.fail(where .. ".each", "can only be \"size\"")
+  end
+  if metrics == DDR_METRICS and next(limit.applies_to or {}) ~= nil then
+    shape.fail(where .. ".applies_to", "chooses among workloads: a limit of ddr has none")
   end
   limit.applies_to = limit.applies_to or {}
   check_applies_to(limit.applies_to, limit.metric, where .. ".applies_to")
