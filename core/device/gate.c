@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/device/gate.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -87,6 +89,43 @@ static void judge_signature(struct sl_gate_answer *answer, int fd) {
   }
 }
 
+static bool is_partition_of(const char *disk, const char *name) {
+  size_t length = strlen(disk);
+  if (length == 0 || strncmp(name, disk, length) != 0) return false;
+  return isdigit((unsigned char)disk[length - 1])
+             ? name[length] == 'p'
+             : isdigit((unsigned char)name[length]);
+}
+
+/* Partitions that the command line of the kernel or a tool has made need no
+ * table on the disk: then it looks empty, and is not. */
+static void judge_partitions(const struct sl_gate_request *request,
+                             struct sl_gate_answer *answer) {
+  const struct sl_identity *id = &answer->identity;
+  struct sl_reach *reach = calloc(1, sizeof *reach);
+  char node[SL_KERNEL_NAME_BYTES + 8];
+  struct sl_signature s;
+
+  if (reach) sl_reach_add(reach, request->system, id->number);
+  for (unsigned i = 0; reach && i < reach->count; i++) {
+    const char *name = reach->list[i].name;
+    if (!is_partition_of(id->name, name)) continue;
+    snprintf(node, sizeof node, "/dev/%s", name);
+    if (access(node, F_OK) != 0) continue;
+    sl_signature_read_node(node, &s);
+    if (sl_signature_is_empty(&s)) continue;
+    sl_gate_refuse(answer, "signature",
+                   "its partition %.63s holds %s; --force-signature overwrites "
+                   "it",
+                   name,
+                   !s.is_known  ? s.reason
+                   : s.table[0] ? s.table
+                                : s.type);
+    break; /* the losses name them all */
+  }
+  free(reach);
+}
+
 /* What only the open device tells.  Everything else is judged once more: now
  * that access is exclusive, nobody can begin to use it. */
 static void judge_open(const struct sl_gate_request *request,
@@ -109,7 +148,9 @@ static void judge_open(const struct sl_gate_request *request,
     sl_gate_refuse(answer, "read_only", "it is read-only");
   }
   sl_gate_judge(request, answer);
-  if (!request->force_signature) judge_signature(answer, fd);
+  if (request->force_signature) return;
+  judge_signature(answer, fd);
+  if (!answer->reason_count) judge_partitions(request, answer);
 }
 
 static int refused(const struct sl_gate_request *request,

@@ -84,6 +84,25 @@ function suite.test_a_link_by_id_is_an_alias()
     { consents = { "/dev/disk/by-id/../../" .. name_of(node) } })
 end
 
+function suite.test_partitions_without_a_table_are_looked_into()
+  shell.need_root()
+  local place <close> = shell.place()
+  local node, file = place:loop("img", "16M")
+  run("addpart %s 1 2048 8192 && addpart %s 2 10240 8192", node, node)
+  gate.open(node, agree(file)):close()
+  local part = node .. "p2"
+  run("test -b %s || { mknod %s b $(tr : ' ' < /sys/class/block/%s/dev); }", part, part,
+    name_of(part))
+  place:later("rm -f %s", part)
+  place:later("delpart %s 1; delpart %s 2", node, node)
+  run("mkfs.ext4 -q -L keep %s", part)
+  local err = assert_refused(node, "signature", "its partition " .. name_of(part)
+    .. " holds ext4; --force-signature overwrites it", agree(file))
+  lu.assertEquals(err.losses, { name_of(part) .. ': ext4 "keep"' })
+  gate.open(node .. "p1", agree(file)):close()
+  gate.open(node, { consents = { "loop:" .. file }, force_signature = true }):close()
+end
+
 function suite.test_lava_names_the_device()
   shell.need_root()
   local place <close> = shell.place()
