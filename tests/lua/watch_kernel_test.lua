@@ -112,6 +112,28 @@ function test.test_forged_lines_and_other_devices_do_not()
   lu.assertNil(result.stdout:find("kernel  I/O", 1, true))
 end
 
+-- What was overwritten may have been the error.
+function test.test_lines_that_were_lost_do_not_pass()
+  local place <close> = place_of_run()
+  procedure_run.write(place.script, ([[
+    local gaps = { { lost = 3 }, { lost = 4 } }
+    require("storlua.kmsg").open = function()
+      local log = { take = function() return table.remove(gaps) end }
+      function log:lines() return function() return self:take() or task.sleep(60) end end
+      return setmetatable(log, { __close = function() end })
+    end
+    local watchers <close> = task.scope()
+    require("storlua.watch").device(t, watchers, %q)
+    task.sleep(0.2)
+    t:check("done", true)]]):format(place.path), 'thresholds = { "kernel.errors count == 0" },')
+  local result = cli_run.run { "--output", place.run_dir, place.script, cwd = place.path }
+  lu.assertEquals(result.code, 1, result.stdout .. result.stderr)
+  lu.assertEquals(cli_run.verdict(place.run_dir).reasons[1], "threshold kernel.errors count == 0: "
+    .. "0: lines of the kernel's log were overwritten before they could be read")
+  lu.assertStrContains(result.stdout,
+    "kernel_log: 7 lines were overwritten before they could be read")
+end
+
 local BOARD = [[return { name = "kit", roles = { usb = { host = %q, kernel = {
   names = { %q }, patterns = { "^%s: detected capacity change" }, ignore = { "I/O error" },
 } } } }]]

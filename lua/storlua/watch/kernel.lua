@@ -14,6 +14,9 @@ local function take(t, line, told)
   if line.lost then
     t:event("kernel", { lost = line.lost })
     t:count("kernel.lost_lines", nil, line.lost)
+    told.lost = told.lost + line.lost
+    t:note("kernel_log", told.lost .. " lines were overwritten before they could be read")
+    t:lost("kernel.errors", "lines of the kernel's log were overwritten before they could be read")
     return nil
   end
   t:event("kernel", line)
@@ -30,7 +33,7 @@ end
 
 local function follow(t, log)
   local _ <close> = log
-  local told = { errors = 0 }
+  local told = { errors = 0, lost = 0 }
   -- The last lines of a failure may come with the end of the run.
   local _ <close> = task.defer(function() take_waiting(t, log, told) end)
   for line in log:lines() do
