@@ -188,6 +188,16 @@ function Sensors:unavailable()
   return all
 end
 
+--- The metrics that could be had, and no longer can, and why.
+---@return table<string, string>
+function Sensors:lost()
+  local all = {}
+  for _, source in ipairs(self.sources) do
+    if source.lost then all[source.metric] = source:lost() or all[source.metric] end
+  end
+  return all
+end
+
 --- What the clocks of the processor did in the run, in words; nil without
 --- cpufreq.
 ---@return string|nil

@@ -115,6 +115,22 @@ function test.test_errors_of_the_host_fail_the_run()
   end
 end
 
+function test.test_errors_that_can_no_longer_be_read_do_not_pass()
+  local folder <close> = disk.directory()
+  local tree <close> = card(folder.path)
+  local result, events = run(tree, folder.path, "0.05", [[
+    task.sleep(0.2)
+    t:measure("null.read", NULL)
+    put("kernel/debug/mmc2/err_stats", "")
+    put("kernel/debug/mmc2/ios", "")
+    task.sleep(0.3)]], '"mmc.errors count == 0"')
+  lu.assertEquals(result.code, 1, result.stdout .. result.stderr)
+  lu.assertEquals(events.verdict.reasons[1], "threshold mmc.errors count == 0: 0: the errors that "
+    .. "the host counts can no longer be read: not understood")
+  lu.assertStrContains(result.stdout, "200.0 MHz, ceiling 200.0 MB/s, mode not readable at times: "
+    .. "not understood; errors counted before: none, not readable at times: not understood")
+end
+
 function test.test_a_slower_mode_fails_the_run()
   local folder <close> = disk.directory()
   local tree <close> = card(folder.path)

@@ -57,8 +57,9 @@ end
 function Mmc:take_errors(readings, out)
   local text = readings.texts[self.err_stats]
   local counts = text and core.parse_errors(text)
+  self.errors_gone = not counts and missing(readings, self.err_stats)
   if not counts then
-    self.errors_missing = self.errors_missing or missing(readings, self.err_stats)
+    self.errors_missing = self.errors_missing or self.errors_gone
     return
   end
   local before = self.counts
@@ -151,6 +152,14 @@ function Mmc:unavailable()
   if not self.counts then return self.errors_missing end
 end
 
+--- Why the errors since the last good reading are not known, or nil. The host
+--- counts on: a reading that fails in between loses nothing.
+---@return string|nil
+function Mmc:lost()
+  return self.counts and self.errors_gone
+    and "the errors that the host counts can no longer be read: " .. self.errors_gone or nil
+end
+
 --- The fastest mode that was seen, in words; nil before.
 ---@return string|nil
 function Mmc:bus_text() return self.fastest and mode_text(self.fastest) end
@@ -162,8 +171,13 @@ function Mmc:status()
     (mode.ceiling_bytes_s or 0) / 1e6)
     or self.ios_missing and "mode unavailable: " .. self.ios_missing
     or "mode unknown: the card sleeps"
-  return ("%s; errors counted before: %s"):format(bus, self.counted_before
-    or "unavailable: " .. (self.errors_missing or "?"))
+  local function at_times(what, why)
+    return why and what .. " not readable at times: " .. why or ""
+  end
+  return ("%s%s; errors counted before: %s%s"):format(bus,
+    at_times(", mode", mode and self.ios_missing),
+    self.counted_before or "unavailable: " .. (self.errors_missing or "?"),
+    at_times(",", self.counted_before and self.errors_missing))
 end
 
 return mmc

@@ -146,6 +146,7 @@ local function finish(self)
   tell_hung(self)
   summarise(self, true)
   for metric, reason in pairs(self.set:unavailable()) do self.t:not_measured(metric, reason) end
+  for metric, reason in pairs(self.set:lost()) do self.t:lost(metric, reason) end
   for metric, sum in pairs(self.heat) do
     self.t:note(metric, ("%.1f to %.1f C"):format(sum.min, sum.max))
   end
