@@ -49,8 +49,14 @@ local function expand(consents)
 end
 
 local function sentence(path, err)
-  local texts = {}
-  for i, reason in ipairs(err.reasons) do texts[i] = reason.text end
+  local texts, plain = {}, "--destroy '" .. tostring(err.id) .. "'"
+  for i, reason in ipairs(err.reasons) do
+    if reason.code == "consent" and reason.text:sub(-#plain) == plain then
+      reason.text = reason.text:sub(1, -#plain - 1) .. "--destroy "
+        .. require("storlua.device.consent").word(err.id)
+    end
+    texts[i] = reason.text
+  end
   local message = ("refused to write to %s: %s"):format(path, table.concat(texts, "; "))
   if #err.losses > 0 then
     message = message .. "; on it now: " .. table.concat(err.losses, ", ")

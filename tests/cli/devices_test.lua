@@ -5,6 +5,7 @@ local dkjson = require("dkjson")
 local lu = require("luaunit")
 local cli_run = require("cli_run")
 local fs = require("storlua.fs")
+local process = require("storlua.process")
 local shell = require("shell")
 
 local run = shell.run
@@ -46,17 +47,27 @@ function suite.test_table_tree_and_ids()
   lu.assertEquals(fs.list(place.path), { "a b.img" })
 end
 
+-- Also from a refusal, and what no screen shows.
 function suite.test_the_consent_shown_can_be_copied_into_a_shell()
   shell.need_root()
-  local place <close> = shell.place()
-  local file = place.path .. "/it's.img"
-  run([[truncate -s 1M "%s"]], file)
-  local node = run([[losetup -f --show "%s"]], file):match("%S+")
-  place:later("losetup -d %s", node)
-  local result = cli_run.run { "devices.lua", node }
-  lu.assertEquals(result.code, 0, result.stderr)
-  local word = result.stdout:match("%-%-destroy (.-)%)\n")
-  lu.assertEquals(run("printf %%s %s", word), "loop:" .. file)
+  for _, name in ipairs { "it's.img", "nl\nx'\\1.img", "\xff\xc3\xa4.img" } do
+    local place <close> = shell.place()
+    local file = place.path .. "/" .. name
+    run([[truncate -s 1M "%s"]], file)
+    local node = run([[losetup -f --show "%s"]], file):match("%S+")
+    place:later("losetup -d %s", node)
+    local result = cli_run.run { "devices.lua", node }
+    lu.assertEquals(result.code, 0, result.stderr)
+    local word = result.stdout:match("%-%-destroy (.-)%)\n")
+    local function read(text)
+      return process.run({ "bash", "-c", ('printf %%s "x"%s'):format(text) }).stdout
+    end
+    lu.assertEquals(read(word), "xloop:" .. file)
+    local refused = cli_run.run { "rawblock.lua", "--target", node, "--runtime", "1",
+                                  cwd = place.path }
+    lu.assertEquals(refused.code, 5, refused.stdout)
+    lu.assertStrContains(refused.stdout, "--destroy " .. word .. "\n")
+  end
 end
 
 function suite.test_json_of_odd_names()

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- One block device in depth, for people.
 
+local consent = require("storlua.device.consent")
 local mmc = require("storlua.mmc")
 local nvme = require("storlua.nvme")
 local quantity = require("storlua.quantity")
@@ -42,8 +43,7 @@ local function identity_lines(add, b)
   add("node", b.node or "none in /dev")
   add("number", b.number)
   add("kind", b.kind .. (b.parent and (" of " .. b.parent) or ""))
-  -- To be copied into a shell, so a quote in it is closed, escaped, opened.
-  add("id", b.id and ("%s   (consent: --destroy '%s')"):format(b.id, (b.id:gsub("'", [['\'']])))
+  add("id", b.id and ("%s   (consent: --destroy %s)"):format(b.id, consent.word(b.id))
     or "none: it cannot be named, so nothing writes to it")
   for _, field in ipairs { "vendor", "model", "serial", "wwid", "firmware", "mapped_name" } do
     if b[field] then add((field:gsub("_", " ")), b[field]) end
