@@ -11,6 +11,7 @@ local errors = {}
 ---@field path? string
 ---@field offset? integer bytes
 ---@field hint? string what to do
+---@field package is_found? boolean ends a run, which knows why
 
 local Error = {}
 Error.__index = Error

@@ -54,12 +54,13 @@ function shield.extend(scheduler)
   --- already, or because they happened in a clean-up. The host reports them and
   --- ends with exit code 6 if nothing worse happened.
   ---
-  --- Notes such a failure; at most 100 are kept.
+  --- Notes such a failure; at most 100 are kept. A second task that ends the
+  --- run has told why already.
   ---@param err any
   ---@param name? string of the task
   function scheduler.record(err, name)
     local list = scheduler.cleanup_failures
-    if errors.is(err) and err.code == "EXIT" or #list >= 100 then return end
+    if errors.is(err) and (err.code == "EXIT" or err.is_found) or #list >= 100 then return end
     local t = scheduler.running()
     list[#list + 1] = { task = name or (t and t.name), error = err }
   end

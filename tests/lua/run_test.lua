@@ -38,6 +38,20 @@ function test.test_a_script_that_catches_errors_does_not_get_around_the_verdict(
     t:check("b", true) ]])
 end
 
+-- A kernel error, say, that a threshold is about as well.
+function test.test_two_tasks_that_end_the_run_are_no_failed_clean_up()
+  local v, result = expect("failed", 1, [[
+    t:check("one", true)
+    local scope <close> = task.scope()
+    scope:spawn("one", function() task.sleep(0.05) t:abort("first") end)
+    scope:spawn("two", function() local _ <close> = task.defer(function() t:abort("second") end)
+      task.sleep(9) end)
+    task.sleep(9)]])
+  lu.assertEquals(v.reasons, { "first", "second" })
+  lu.assertNil(event_of(result.events, "cleanup"))
+  lu.assertNotStrContains(result.stderr, "clean-up")
+end
+
 function test.test_require_abort_and_skip_end_the_run()
   local _, result = expect("failed", 1, 't:require("a", false, "no") t:note("after", 1)')
   for _, one in ipairs(result.events) do lu.assertNotEquals(one.kind, "note") end

@@ -48,7 +48,7 @@ end
 local function finish(self, status, code, text)
   local err = errors.new { code = code, message = text }
   if status then self.recorder:find(status, text) end
-  self.endings[err] = true
+  self.endings[err], err.is_found = true, true
   error(err, 0)
 end
 
