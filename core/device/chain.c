@@ -171,12 +171,20 @@ void sl_chain_add(struct sl_chain *chain, const struct sl_system *system,
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
+/* "1-1.4" is another device at the hub "1-1"; "ata1.00" belongs to ata1. */
+static bool is_longer(const char *name, const char *rest) {
+  return is_word(rest[0]) || (rest[0] == '.' && strchr(name, '-') &&
+                              isdigit((unsigned char)rest[1]));
+}
+
 const char *sl_chain_find(const struct sl_chain *chain, const char *text) {
   for (unsigned i = 0; i < chain->count; i++) {
     const char *name = chain->links[i].name;
     size_t length = strlen(name);
     for (const char *p = text; (p = strstr(p, name)); p++) {
-      if ((p == text || !is_word(p[-1])) && !is_word(p[length])) return name;
+      if ((p == text || !is_word(p[-1])) && !is_longer(name, p + length)) {
+        return name;
+      }
     }
   }
   return NULL;

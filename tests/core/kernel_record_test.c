@@ -56,6 +56,8 @@ static enum sl_kernel_class classify(const char *head, const char *text) {
   char line[1024];
 
   memset(&chain, 0, sizeof chain);
+  sl_chain_add_name(&chain, "1-1"); /* a hub */
+  sl_chain_add_name(&chain, "1-1.2");
   sl_chain_add_name(&chain, "mmcblk0p2");
   sl_chain_add_name(&chain, "mmcblk0");
   sl_chain_add_name(&chain, "mmc0");
@@ -90,12 +92,17 @@ static void errors_of_our_device(void) {
     CHECK_STR(sl_kernel_class_name(c), "error");
   }
   CHECK_EQ(classify("3", "I/O error\n DEVICE=b179:2"), SL_KERNEL_ERROR);
+  CHECK_EQ(classify("6", "usb 1-1: USB disconnect, device 3"), SL_KERNEL_ERROR);
+  CHECK_EQ(classify("6", "usb 1-1.2: USB disconnect, device 4"),
+           SL_KERNEL_ERROR);
   CHECK_EQ(classify("3", "cache flush error\n DEVICE=+mmc:mmc0:0001"),
            SL_KERNEL_ERROR);
 }
 
 static void not_failures(void) {
   static const char *const lines[] = {
+      "usb 1-1.4: USB disconnect, device 5\n DEVICE=+usb:1-1.4",
+      "usb 1-1.2.1: USB disconnect, device 6",
       "end_request: I/O error, dev mmcblk0rpmb, sector 0",
       "I/O error, dev mmcblk1, sector 0 op 0x0:(READ)",
       "I/O error, dev sda2, sector 0 op 0x0:(READ)",
