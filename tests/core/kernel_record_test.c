@@ -108,8 +108,8 @@ static void not_failures(void) {
       "I/O error, dev sda2, sector 0 op 0x0:(READ)",
       "EXT4-fs (sdb1): Remounting filesystem read-only",
       "EXT4-fs (mmcblk0p2): mounted filesystem with ordered data mode",
-      "EXT4-fs (mmcblk0p2): mounted filesystem with ordered data mode. "
-      "Opts: errors=remount-ro. Quota mode: none.",
+      ("EXT4-fs (mmcblk0p2): mounted filesystem with ordered data mode. "
+       "Opts: errors=remount-ro. Quota mode: none."),
       "EXT4-fs (mmcblk0p2): re-mounted. Opts: errors=remount-ro",
       "EXT4-fs (mmcblk0p2): error count since last fsck: 4",
       "EXT4-fs (mmcblk0p2): initial error at time 1441536566",
