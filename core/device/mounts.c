@@ -10,24 +10,9 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
+#include "core/base/octal.h"
 
 enum { ATTEMPTS = 20, FIRST_BYTES = 16384 };
-
-/* Decodes \040 and its like in place. */
-static void unescape(char *text) {
-  char *out = text;
-
-  for (const char *in = text; *in;) {
-    if (in[0] == '\\' && in[1] >= '0' && in[1] <= '3' && in[2] >= '0' &&
-        in[2] <= '7' && in[3] >= '0' && in[3] <= '7') {
-      *out++ = (char)((in[1] - '0') * 64 + (in[2] - '0') * 8 + in[3] - '0');
-      in += 4;
-    } else {
-      *out++ = *in++;
-    }
-  }
-  *out = '\0';
-}
 
 /* The next field of the line, ended in place; NULL when there is none.  An
  * empty one (a source of "") counts. */
@@ -58,9 +43,9 @@ static bool parse_line(char *line, struct sl_mount *m) {
   if (!field || !source) return false;
   char *super_options = line ? line : source + strlen(source);
 
-  unescape(root);
-  unescape(point);
-  unescape(source);
+  sl_octal_decode(root);
+  sl_octal_decode(point);
+  sl_octal_decode(source);
   m->root = root;
   m->point = point;
   m->options = options;

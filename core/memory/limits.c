@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/octal.h"
+
 static const int64_t MIB = 1 << 20;
 
 /* Room for the root of a test before the longest path. */
@@ -155,22 +157,6 @@ struct mount_search {
   char *point;
 };
 
-static bool is_octal(char c) { return c >= '0' && c <= '7'; }
-
-/* The kernel writes blanks and backslashes of a path as "\040". */
-static void unescape(char *text) {
-  char *to = text;
-  for (const char *c = text; *c; c++) {
-    if (*c == '\\' && is_octal(c[1]) && is_octal(c[2]) && is_octal(c[3])) {
-      *to++ = (char)((c[1] - '0') * 64 + (c[2] - '0') * 8 + (c[3] - '0'));
-      c += 3;
-    } else {
-      *to++ = *c;
-    }
-  }
-  *to = '\0';
-}
-
 /* "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0"; the source may be empty. */
 static bool take_mount(char *line, void *data) {
   struct mount_search *wanted = data;
@@ -182,7 +168,7 @@ static bool take_mount(char *line, void *data) {
   while (!has && (o = strsep(&options, ",")))
     has = strcmp(o, wanted->option) == 0;
   if (!has) return false;
-  unescape(point);
+  sl_octal_decode(point);
   wanted->point = strdup(point);
   return has;
 }
